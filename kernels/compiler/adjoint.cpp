@@ -170,8 +170,8 @@ class Adjoint {
       const std::string old = single ? law_.variable(v).name : array->name;
       const std::string name = name_of(old, count);
       if (!single)
-        out_.arrays.push_back(
-            {name, static_cast<std::uint32_t>(out_.variables.size()), array->sizes, array->complex});
+        out_.arrays.push_back({name, static_cast<std::uint32_t>(out_.variables.size()),
+                               array->sizes, array->complex});
       for (std::size_t k = 0; k < count; ++k) {
         const auto from = static_cast<std::int32_t>(first + k);
         made[from] = static_cast<std::int32_t>(out_.variables.size());
@@ -188,30 +188,14 @@ class Adjoint {
     std::vector<std::int32_t> results, known;
     for (const Contribution& c : law_.contributions) {
       if (!has_derivative(c)) continue;
-      results.push_back(c.result);
-      if (c.reduction == Reduction::Sum) continue;
-      const std::string& name = law_.variable(c.result).name;
-      if (is_weighted(c)) {
-        known.push_back(c.result);
-        continue;
-      }
-      if (c.reduction != Reduction::Min && c.reduction != Reduction::Max)
-        refuse(
-            ErrorCategory::Unsupported,
-            fmt::format("result \"{}\" of kernel \"{}\" is {}, whose derivatives are not computed; "
-                        "take one of results that are sums, minima and maxima with an index, "
-                        "logarithms of sums of exponentials or weighted means",
-                        name, law_.name, reduction_info(c.reduction).name));
-      if (c.payload_result < 0)
-        refuse(ErrorCategory::Unsupported,
-               fmt::format(
-                   "result \"{}\" of kernel \"{}\" is a minimum or maximum without an index, so "
-                   "that its source is not known; give it one: `VARF int n;` and `{} {}= ... : "
-                   "n = id;`",
-                   name, law_.name, name, c.reduction == Reduction::Min ? "min" : "max"));
-      known.push_back(c.payload_result);
+      for (std::int32_t rank = 0; rank < ranks_of(c); ++rank) results.push_back(c.result + rank);
+      if (is_known(c.reduction)) known.push_back(c.result);
+      if (!is_extremum(c.reduction)) continue;
+      check_extremum(c);
+      for (std::int32_t rank = 0; rank < ranks_of(c); ++rank)
+        known.push_back(law_.variable(c.result + rank).index_result);
     }
-    // Indices of extrema, logarithms of sums, and weighted means.
+    // Indices of extrema, products, logarithms of sums, and weighted means.
     known_results_ = add_like(
         known,
         [&](const GraphVariable& v) {
@@ -227,9 +211,45 @@ class Adjoint {
     for (const auto& [result, weight] : weights_)
       weight_names_[weight] = out_.variable(weight).name;
   }
-  /// Whether sources count with the exponentials of numbers.
-  static bool is_weighted(const Contribution& c) {
-    return c.reduction == Reduction::LogSumExp || c.reduction == Reduction::Softmax;
+  /// Whether the derivative is computed from the result.
+  static bool is_known(Reduction r) {
+    return r == Reduction::LogSumExp || r == Reduction::Softmax || r == Reduction::Product;
+  }
+  static bool is_ranked(Reduction r) { return r == Reduction::Smallest || r == Reduction::Largest; }
+  static bool is_extremum(Reduction r) {
+    return r == Reduction::Min || r == Reduction::Max || is_ranked(r);
+  }
+  /// The number of results that a contribution may change.
+  std::int32_t ranks_of(const Contribution& c) const {
+    const auto ranks = static_cast<std::int32_t>(law_.variable(c.result).ranks);
+    return is_ranked(c.reduction) ? ranks : 1;
+  }
+  /// Refuse extrema whose sources are not known.
+  void check_extremum(const Contribution& c) const {
+    const GraphVariable& result = law_.variable(c.result);
+    const std::string_view what = reduction_info(c.reduction).name;
+    const std::string_view word = reduction_info(c.reduction).word;
+    if (c.payload_result < 0)
+      refuse(ErrorCategory::Unsupported,
+             fmt::format("result \"{0}\" of kernel \"{1}\" is {2} without an index, so that its "
+                         "source is not known; give it one: `VARF int n{4};` and `{0} {3}= ... : "
+                         "n = id;`",
+                         result_name(c.result), law_.name, what, word,
+                         is_ranked(c.reduction) ? fmt::format("[{}]", result.ranks) : ""));
+    const auto same = [&](const Contribution& other) { return other.result == c.result; };
+    if (is_ranked(c.reduction) && std::ranges::count_if(law_.contributions, same) > 1)
+      refuse(
+          ErrorCategory::Unsupported,
+          fmt::format("result \"{}\" of kernel \"{}\" has several values of one source, of which "
+                      "the index does not tell; write one `{}=`",
+                      result_name(c.result), law_.name, word));
+  }
+  /// Of an element the array's.
+  std::string result_name(std::int32_t variable) const {
+    for (const VariableArray& a : law_.arrays)
+      if (index(variable) >= a.first && index(variable) < a.first + variable_count(law_, a))
+        return a.name;
+    return law_.variable(variable).name;
   }
   bool has_derivative(const Contribution& c) const {
     return c.reduction != Reduction::Append && law_.variable(c.result).type != Type::Int;
@@ -263,12 +283,16 @@ class Adjoint {
       if (!has_derivative(c) || c.reduction == Reduction::Softmax) continue;
       Value weight = number(input(weights_.at(c.result)));
       if (c.negated) weight = with_.negate(weight, {});
+      const NodeId value = moved_[index(c.value)];
       if (c.reduction == Reduction::LogSumExp)
         differentiate_logarithm(k, weight, derivative);
+      else if (c.reduction == Reduction::Product)
+        derivative.differentiate(value, by_factor(c, weight), condition_of(c));
+      else if (is_ranked(c.reduction))
+        derivative.differentiate(value, weight_of_rank(c), condition_of(c));
       else
         derivative.differentiate(
-            moved_[index(c.value)], weight,
-            c.payload_result >= 0 ? condition_of_extremum(k) : condition_of(c));
+            value, weight, c.payload_result >= 0 ? condition_of_extremum(k) : condition_of(c));
     }
     derivative.on_derivative = [&](NodeId id, const Value& value) {
       const auto name = out_.names.find(id);
@@ -286,6 +310,27 @@ class Adjoint {
   Value condition_of(const Contribution& c) const {
     if (c.condition == no_node) return front::constant_bool(true);
     return front::node_value(front::Kind::Bool, moved_[index(c.condition)]);
+  }
+
+  /// The weight times the product of all other factors.
+  Value by_factor(const Contribution& c, const Value& weight) {
+    const Value others = with_.combine(Fn::Div, number(input(known_results_.at(c.result))),
+                                       number(moved_[index(c.value)]), context_, {});
+    return with_.combine(Fn::Mul, weight, others, context_, {});
+  }
+
+  /// The weight of the result that has this source: of none zero.
+  Value weight_of_rank(const Contribution& c) {
+    const Value own = front::node_value(front::Kind::Int, moved_[index(c.payload)]);
+    Value weight = front::constant_number(0);
+    for (std::int32_t rank = ranks_of(c); rank-- > 0;) {
+      const std::int32_t index_result = law_.variable(c.result + rank).index_result;
+      const Value found =
+          front::node_value(front::Kind::Int, input(known_results_.at(index_result)));
+      weight = with_.choose(with_.equal(own, found, {}),
+                            number(input(weights_.at(c.result + rank))), weight, context_, {});
+    }
+    return weight;
   }
 
   /// Whether this contribution of the source is the extremum: its index is the one that was found,

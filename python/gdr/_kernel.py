@@ -189,14 +189,15 @@ class Kernel(CompiledKernel):
             d = gradient(targets={"x": x, "u_bar": np.ones(n)}, sources={"xs": xs, "q": q}, k=2.0)
             d["x_bar"], d["k_bar"].sum()
 
-        The adjoint of an adjoint gives second derivatives. A minimum or maximum with an index takes
-        the index as an input of the targets, a logarithm of a sum of exponentials and its means their
-        values. docs/reference/kernel-language.md#derivatives has the rules; ``gdr compile --adjoint``
-        prints the text.
+        The adjoint of an adjoint gives second derivatives. A minimum or maximum with an index and
+        the k smallest or largest take the index as an input of the targets, a product, a logarithm of
+        a sum of exponentials and its means their values.
+        docs/reference/kernel-language.md#derivatives has the rules; ``gdr compile --adjoint`` prints
+        the text.
 
         Raises UsageError for a name that stands for no variable of numbers, and for targets together
         with sources; UnsupportedError for a kernel without a text in the kernel language (assembly,
-        object files), for tables, a minimum or maximum without an index, products, and the k smallest.
+        object files), for tables, and for minima, maxima and the k smallest without an index.
         """
         variables = []
         for side, given in (("targets", targets), ("sources", sources), ("params", params)):

@@ -290,6 +290,76 @@ TEST_CASE("of several contributions to a minimum with one index, the smallest ha
   CHECK(expected(graph, data, 0, 3).value[variable_index(graph, "a_bar")] == -0.5L + 0.5L * 3);
 }
 
+TEST_CASE("products have the product of all other factors as derivative") {
+  const std::string law =
+      "precision long; VARI a; VARJ p; CONST k; VARF f, g;\n"
+      "f *= k + a*p; if (p < 1) { g *= a - p; } g *= p*p;\n";
+  const std::vector<double> p{0.5, -1.25, 2, 0.75};
+  const auto products = [&](long double a, long double k, long double shift) {
+    long double f = 1, g = 1;
+    for (std::size_t j = 0; j < p.size(); ++j) {
+      const long double x = p[j] + (j == 1 ? shift : 0);
+      f *= k + a * x;
+      g *= (p[j] < 1 ? a - x : 1) * x * x;
+    }
+    return std::pair{f, g};
+  };
+  const long double a = 0.3L, k = -0.75L, h = 1e-6L;
+  const auto [f, g] = products(a, k, 0);
+  const Data data{{"a", {double(a)}}, {"k", {double(k)}}, {"p", p},          {"f_bar", {0.5}},
+                  {"g_bar", {-1.5}},  {"f", {double(f)}}, {"g", {double(g)}}};
+  const auto check = [&](const kc::Graph& graph, const char* name, const Expected& got,
+                         const auto& shifted) {
+    const auto above = shifted(h), below = shifted(-h);
+    const long double want =
+        (0.5L * (above.first - below.first) - 1.5L * (above.second - below.second)) / (2 * h);
+    CHECK(std::fabs(got.value[variable_index(graph, name)] - want) <= 1e-9L * std::fabs(want));
+  };
+  const kc::Graph by_target = graph_of(adjoint_of(law, {"a", "k"}));
+  const Expected e = expected(by_target, data, 0, p.size());
+  check(by_target, "a_bar", e, [&](long double s) { return products(a + s, k, 0); });
+  check(by_target, "k_bar", e, [&](long double s) { return products(a, k + s, 0); });
+  const kc::Graph by_source = graph_of(adjoint_of(law, {"p"}));
+  check(by_source, "p_bar", expected(by_source, data, 1, 1),
+        [&](long double s) { return products(a, k, s); });
+}
+
+TEST_CASE("of a product with a factor of zero the derivative by that factor is not a number") {
+  const kc::Graph graph = graph_of(adjoint_of("VARI a; VARJ p; VARF f;\nf *= a*p;\n", {"p"}));
+  const Data data{{"a", {2}}, {"p", {0, 3}}, {"f", {0}}, {"f_bar", {1}}};
+  const std::size_t at = variable_index(graph, "p_bar");
+  CHECK(std::isnan(expected(graph, data, 0, 1).value[at]));
+  CHECK(expected(graph, data, 1, 1).value[at] == 0);
+}
+
+TEST_CASE("the k smallest and largest values have the derivatives of their sources") {
+  const std::string law =
+      "VARI a; VARJ p; VARJ int id; VARF near[3], far[2]; VARF int n[3], m[2];\n"
+      "d = a - p; near smallest= d*d : n = id; if (p < 3) { far largest= a*p : m = id; }\n";
+  const kc::Graph by_target = graph_of(adjoint_of(law, {"a"}));
+  // Squared distances to 1: 9, 0.25, 1, 4, 16; products with a below p = 3: 2, 0.5, -1.
+  const Data data{{"a", {1}},
+                  {"p", {4, 0.5, 2, -1, 5}},
+                  {"id", {7, 8, 9, 10, 11}},
+                  {"near_bar_0", {2}},
+                  {"near_bar_1", {3}},
+                  {"near_bar_2", {5}},
+                  {"far_bar_0", {7}},
+                  {"far_bar_1", {11}},
+                  {"n_0", {8}},
+                  {"n_1", {9}},
+                  {"n_2", {10}},
+                  {"m_0", {9}},
+                  {"m_1", {8}}};
+  const long double near = 2 * (2 * 0.5L - 3 * 1 + 5 * 2), far = 7 * 2 + 11 * 0.5L;
+  CHECK(expected(by_target, data, 0, 5).value[variable_index(by_target, "a_bar")] == near + far);
+  const kc::Graph by_source = graph_of(adjoint_of(law, {"p"}));
+  const std::size_t at = variable_index(by_source, "p_bar");
+  CHECK(expected(by_source, data, 0, 1).value[at] == 0);
+  CHECK(expected(by_source, data, 1, 1).value[at] == -2 * 2 * 0.5L + 11);
+  CHECK(expected(by_source, data, 2, 1).value[at] == 2 * 3 + 7);
+}
+
 TEST_CASE("names of adjoints: arrays stay arrays, taken names get another _bar") {
   const std::string law =
       "kernel law; VARI vec3 x; VARI f_bar as mass; VARJ vec3 y; VARJ w; VARF vec3 f; CONST k "
@@ -344,11 +414,12 @@ TEST_CASE("adjoints that do not exist are refused") {
     }
     return "";
   };
-  CHECK(refused("VARI a; VARJ p; VARF f;\nf *= a*p;\n").find("\"f\" of kernel") !=
-        std::string::npos);
   CHECK(refused("VARI a; VARJ p; VARF f[3];\nf smallest= a*p;\n")
-            .find("one of the smallest values, whose derivatives are not computed") !=
+            .find("\"f\" of kernel \"test\" is one of the smallest values without an index") !=
         std::string::npos);
+  CHECK(refused("VARI a; VARJ p; VARJ int id; VARF f[3]; VARF int n[3];\n"
+                "f largest= a*p : n = id; f largest= a - p : n = id;\n")
+            .find("write one `largest=`") != std::string::npos);
   CHECK(refused("VARI a; VARJ p; VARF int all;\nall and= a < p;\n").empty());
 }
 

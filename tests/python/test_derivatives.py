@@ -139,6 +139,11 @@ KERNELS = {
             / np.exp(-p["a"] * (d**2).sum(2)).sum(1),
         },
     ),
+    "product": (
+        "CONST a; VARJ b; VARF p;" + VECTORS + "p *= 1 + a*b*exp(-r2);",
+        {"a": 0.4},
+        lambda np, d, t, s, p: {"p": (1 + p["a"] * s["b"] * np.exp(-(d**2).sum(2))).prod(1)},
+    ),
     "attention": (
         "VARI vec3 x; VARJ vec3 y, v; VARF l; VARF vec3 m; d = x - y; l logsumexp= -norm2(d) : m = v;",
         {},

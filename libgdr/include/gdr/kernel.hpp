@@ -125,8 +125,7 @@ class Kernel {
   ///
   /// Throws Error: Usage for a name of no variable of numbers, and for targets and sources
   /// together; Unsupported for a kernel without a text in the kernel language (assembly, object
-  /// files), a table, a minimum or maximum without an index, a product, and the k smallest; others
-  /// as `compile`.
+  /// files), a table, and minima, maxima and the k smallest without an index; others as `compile`.
   Kernel adjoint(const std::vector<std::string>& variables) const;
   /// The same as a text of the kernel language.
   std::string adjoint_text(const std::vector<std::string>& variables) const;
