@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from python_cutoff import CUTOFF, liquid
+from liquid import CUTOFF, lattice
 from python_tree import plummer
 
 import gdr
@@ -54,7 +54,8 @@ def direct_seconds(pos, mass, device) -> float:
 
 def cutoff_call(n: int, device):
     """The number of particles, and a call with lists that serve."""
-    pos, edge = liquid(max(2, round((n / 4) ** (1 / 3))))
+    pos, edge = lattice(max(2, round((n / 4) ** (1 / 3))))
+    pos += np.random.default_rng(3).normal(0, 0.05, pos.shape)
     pairs = gdr.PairSum(
         gdr.lennard_jones, CUTOFF, box=(edge,) * 3, skin=0.3, device=device, rc2=CUTOFF**2
     )

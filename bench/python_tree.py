@@ -5,12 +5,16 @@ usage: python bench/python_tree.py [--particles 100000,300000] [--accuracy 1e-2,
                                    [--device NAME] [--method M] [--degree P] [--theta T]
                                    [--group-size G] [--leaf-size L] [--cube | --charges] [--jerk]
                                    [--pytreegrav 0.4,0.7,1] [--fmm3dpy 1e-3,1e-5] [--rounds 5]
+                                   [--direct]
+                                   [--direct-all]
 
 A Plummer sphere, a uniform cube, or charges of both signs in a cube. Processor seconds (user and
 system) of whole calls: lower quartiles of rounds, in each of which every program runs once. Errors of
 1000 random particles relative to direct sums: of accelerations root mean square, median, largest; of
 potentials root mean square. direct/: processor time of direct sums over that of the row, from the
-rate of 1000 targets. Then the times of the others over that of gdr at their error of accelerations
+rate of 1000 targets, or with --direct of whole calls, which run in the rounds, too: that shows whether
+a tree is ever slower than direct sums (`--direct --particles 1e4,2e4,4e4,8e4 --eps 0.01 --pytreegrav=
+--fmm3dpy=`). Then the times of the others over that of gdr at their error of accelerations
 and of potentials, from its rows, linear in the logarithms. Programs that are not installed are left
 out with a message.
 """
@@ -97,6 +101,14 @@ def gdr_program(pos, mass, eps, accuracy, device, given) -> Program:
     return Program(f"gdr {accuracy:.0e}", call)
 
 
+def direct_program(pos, mass, eps, device) -> Program:
+    def call() -> Result:
+        r = gdr.gravity(pos, mass, eps, device=device)
+        return Result(r.acc, r.pot)
+
+    return Program("direct", call)
+
+
 def pytreegrav_program(module, pos, mass, eps, theta) -> Program:
     soft = np.full(len(pos), 2.8 * eps)  # a spline with the same potential at the centre
 
@@ -139,9 +151,10 @@ def time_at(error: float, points: "list[tuple[float, float]]") -> "float | None"
 def compare(programs: "list[Program]", direct: Direct) -> None:
     errors = {p.name: direct.errors(p.result) for p in programs}
     ours = [p for p in programs if p.name.startswith("gdr")]
+    others = [p for p in programs if p not in ours and p.name != "direct"]
     for what, k in (("accelerations", 0), ("potentials", 3)):
         points = [(errors[p.name][k], p.seconds()) for p in ours]
-        for other in (p for p in programs if p not in ours):
+        for other in others:
             if k == 3 and not other.result.pot.any():
                 continue
             error = errors[other.name][k]
@@ -170,6 +183,7 @@ def main() -> None:
     parser.add_argument("--eps", type=float, default=1e-6)
     parser.add_argument("--pytreegrav", metavar="THETAS", default="0.4,0.7,1")
     parser.add_argument("--fmm3dpy", metavar="ACCURACIES", default="1e-3,1e-5")
+    parser.add_argument("--direct", action="store_true", help="time direct sums of all particles")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     device = gdr.open(options.device)
@@ -196,6 +210,8 @@ def main() -> None:
         programs = [
             gdr_program(pos, mass, options.eps, a, device, given) for a in numbers(options.accuracy)
         ]
+        if options.direct:
+            programs.insert(0, direct_program(pos, mass, options.eps, device))
         if pytreegrav is not None:
             for theta in numbers(options.pytreegrav):
                 programs.append(pytreegrav_program(pytreegrav, pos, mass, options.eps, theta))
@@ -205,6 +221,8 @@ def main() -> None:
         for _ in range(options.rounds):
             for program in programs:
                 program.run()
+        if options.direct:
+            direct.seconds = programs[0].seconds()
         for p in programs:
             rms, median, largest, pot = direct.errors(p.result)
             print(

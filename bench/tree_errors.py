@@ -3,8 +3,9 @@
 
 usage: python bench/tree_errors.py [--particles 30000] [--accuracy 1e-3] [--device NAME]
 
-For a Plummer sphere, light particles inside of a heavy shell, charges of both signs in a cube, a random
-line, and a cubic lattice: what was chosen, the terms of a sum, the error that the sample shows, and the
+For a Plummer sphere, a uniform cube, light particles inside of a heavy shell, charges of both signs in a
+cube, a random line, a cubic lattice, two distant clumps, most particles at one place, and one heavy mass:
+what was chosen, the terms of a sum, the error that the sample shows, and the
 errors of all particles relative to direct sums (root mean square, median, largest), each relative to the
 particle's acceleration, or to a thousandth of the root mean square of all, where that is larger.
 """
@@ -33,13 +34,22 @@ def systems(n: int) -> "dict[str, tuple[np.ndarray, np.ndarray]]":
     line = np.zeros((n, 3))
     line[:, 0] = random.uniform(size=n)
     side = round(n ** (1 / 3))
+    clumps = random.normal(size=(n, 3)) + 1000.0 * (np.arange(n) % 2)[:, None]
+    place = random.normal(size=(n, 3))
+    place[: 9 * n // 10] = 1.0
+    heavy = np.full(n, 1 / n)
+    heavy[0] = 1e6
     grid = np.stack(np.meshgrid(*[np.arange(float(side))] * 3, indexing="ij"), -1).reshape(-1, 3)
     return {
         "Plummer sphere": (plummer(n), np.full(n, 1 / n)),
+        "uniform cube": (random.uniform(size=(n, 3)), np.full(n, 1 / n)),
         "inside of a shell": shell(n, random),
         "charges in a cube": (random.uniform(size=(n, 3)), random.choice([-1.0, 1.0], n)),
         "random line": (line, np.ones(n)),
         "cubic lattice": (grid, np.ones(len(grid))),
+        "two clumps": (clumps, np.full(n, 1 / n)),
+        "one place": (place, np.full(n, 1 / n)),
+        "one heavy mass": (random.normal(size=(n, 3)), heavy),
     }
 
 
@@ -52,8 +62,9 @@ def main() -> None:
     print(f"{'':18} {'chosen':14} {'terms':>8} {'sample':>8} {'all':>8} {'median':>8} {'largest':>8}")
     with gdr.open(options.device) as device:
         for name, (pos, mass) in systems(int(options.particles)).items():
-            exact = gdr.gravity(pos, mass, device=device).acc
-            found = gdr.gravity(pos, mass, accuracy=options.accuracy, device=device)
+            eps = 1e-3 if name == "one place" else 0.0
+            exact = gdr.gravity(pos, mass, eps, device=device).acc
+            found = gdr.gravity(pos, mass, eps, accuracy=options.accuracy, device=device)
             size = np.linalg.norm(exact, axis=1)
             least = 1e-3 * np.sqrt(np.mean(size**2))
             error = np.linalg.norm(found.acc - exact, axis=1) / np.maximum(size, least)

@@ -4,8 +4,10 @@
 #include <numeric>
 #include <string>
 
+#include "emulator/host/divide_up.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/tree/choice_costs.hpp"
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/far_field.hpp"
 #include "libgdr/tree/gravity_choice.hpp"
@@ -13,6 +15,8 @@
 namespace gdr::tree {
 namespace {
 
+/// Targets of a second sample, among small accelerations.
+constexpr std::size_t small_samples = 128;
 /// Targets with a common list.
 constexpr std::size_t groups_of_proxies = 256;
 
@@ -46,7 +50,7 @@ class GravityTree {
         in_(input),
         options_(options),
         share_(share),
-        costs_{input.engine_speed},
+        costs_(input, options, group_size_of(input, options)),
         charges_cancel_(charges_cancel(input)),
         keeps_accuracy_(keeps_accuracy),
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
@@ -78,9 +82,11 @@ class GravityTree {
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(const DirectSums& direct, const DirectSums& direct_jerk) {
     const std::size_t samples = samples_for(options_, wants_expansions());
+    direct_ = &direct;
     sample_.emplace(targets(), samples, direct);
-    spent_ = costs_.build(static_cast<double>(in_.n_sources + in_.n_targets)) +
-             static_cast<double>(sample_->places().size()) * static_cast<double>(in_.n_sources);
+    costs_.samples = static_cast<double>(sample_->places().size());
+    costs_.spent = costs_.of.build(static_cast<double>(in_.n_sources + in_.n_targets)) +
+                   costs_.samples * static_cast<double>(in_.n_sources);
     if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
     bool found = false;
     in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
@@ -95,9 +101,16 @@ class GravityTree {
     for (;;) {
       sum_all(all);
       error_ = sample_->error_of(rows_);
+      measure_small_accelerations();
       if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
-      hierarchy_.theta *= 0.8;
-      if (hierarchy_.theta < smallest_theta) return false;
+      const double smaller =
+          std::pow(accuracy_of_sample * options_.accuracy / error_.rms, 1.0 / (degree() + 1.5));
+      const double step = std::clamp(smaller, 0.5, 0.8);
+      hierarchy_.theta *= step;
+      // Lists grow by more than the square of the distances.
+      const double pairs = sums_->lists.pairs / static_cast<double>(rows_.size());
+      if (hierarchy_.theta < smallest_theta || !costs_.is_fast(pairs / (step * step), harmonics()))
+        return false;
     }
   }
 
@@ -138,15 +151,24 @@ class GravityTree {
   void reset_times() { expansion_seconds_ = sums_->list_seconds = sums_->force_seconds = 0; }
 
  private:
+  /// Adds the errors of a second sample: few targets with small accelerations may have most of
+  /// them.
+  void measure_small_accelerations() {
+    if (sample_->places().size() == rows_.size()) return;
+    const Sample small(targets(), rows_, small_samples, *direct_);
+    error_ = sample_->error_with(small, rows_);
+  }
+
   /// Degree and theta by the errors of the sample; false if direct sums are faster or needed.
   bool choose_for_sample() {
-    if (wants_expansions()) {
+    if (wants_expansions() && costs_.usually_pays(true)) {
       far_.emplace(tree_, moments_, mass_, softening_, targets(), group_size());
       make_groups(far_->groups());
       if (choose_expansion()) return true;
       if (options_.method == TreeMethod::Expansion) return false;
       far_.reset();
     }
+    if (!costs_.usually_pays(false)) return false;
     make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
     return choose_proxies();
   }
@@ -169,6 +191,8 @@ class GravityTree {
     sums_->lists.pairs = share_->add_pairs(sums_->lists.pairs);
   }
 
+  /// The degree of expansions; 0: there are none.
+  unsigned harmonics() const { return far_ ? far_->degree() : 0; }
   unsigned degree() const { return far_ ? far_->degree() : proxies_.back().degree; }
   static std::size_t or_default(std::size_t value, std::size_t otherwise) {
     return value > 0 ? value : otherwise;
@@ -207,6 +231,10 @@ class GravityTree {
     return all;
   }
 
+  static std::size_t group_size_of(const GravityInput& in, const TreeOptions& options) {
+    const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
+    return or_default(options.group_size, expansions ? 64 : groups_of_proxies);
+  }
   std::size_t group_size() const {
     return or_default(options_.group_size, wants_expansions() ? 64 : groups_of_proxies);
   }
@@ -267,7 +295,7 @@ class GravityTree {
         far_->set_degree(
             static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
       });
-      spent_ += costs_.multipoles(static_cast<double>(in_.n_sources), far_->degree());
+      costs_.spent += costs_.of.multipoles(static_cast<double>(in_.n_sources), far_->degree());
     };
     if (options_.degree > 0) {
       use_degree(static_cast<int>(options_.degree));
@@ -279,17 +307,22 @@ class GravityTree {
     const unsigned usual = usual_degree(options_.accuracy);
     use_degree(static_cast<int>(degree_of_trial));
     if (options_.theta > 0) return true;
-    const double first = cost_of_trial(length_at_first());
-    if (!affordable(first + cost_of_trial(length_at_first(), usual)))
+    const double length = costs_.usual_length(true);
+    const double first = costs_.trial(length, harmonics());
+    if (!costs_.affordable(first + costs_.trial(length, usual)))
       use_degree(static_cast<int>(usual));
-    if (!affordable(cost_of_trial(length_at_first()))) return false;
+    if (!costs_.affordable(costs_.trial(length, harmonics()))) return false;
+    if (options_.method == TreeMethod::Auto) {
+      const double pairs = pairs_of_few_groups();
+      if (!pairs_are_few(pairs) || !costs_.pays(pairs, usual)) return false;
+    }
     double before = 1;
     for (unsigned attempt = 0; attempt < 4; ++attempt) {
       const double error = error_with(theta_of_expansions);
-      if (!pairs_are_few()) return false;
+      if (!pairs_are_few(pairs_of_sample())) return false;
       if (error <= wanted) return fast_enough();
       if (far_->degree() == most_harmonics)
-        return find_theta(error) && pairs_are_few() && fast_enough();
+        return find_theta(error) && pairs_are_few(pairs_of_sample()) && fast_enough();
       if (!std::isfinite(error)) break;
       // The softening of clusters, which a higher degree does not have: closer ones are summed.
       if (error > 0.8 * before)
@@ -297,8 +330,8 @@ class GravityTree {
       before = error;
       const int next = static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error);
       const auto most = static_cast<int>(most_harmonics);
-      if (affordable(
-              cost_of_trial(pairs_of_sample(), static_cast<unsigned>(std::min(next, most))))) {
+      if (costs_.affordable(
+              costs_.trial(pairs_of_sample(), static_cast<unsigned>(std::min(next, most))))) {
         use_degree(next);
         continue;
       }
@@ -309,7 +342,7 @@ class GravityTree {
       use_degree(next + 1);
       return fast_enough();
     }
-    return find_theta() && pairs_are_few() && fast_enough();
+    return find_theta() && pairs_are_few(pairs_of_sample()) && fast_enough();
   }
 
   double pairs_of_sample() const {
@@ -317,17 +350,37 @@ class GravityTree {
   }
   /// Whether a softening leaves so few pairs that proxies take longer, of which they need about
   /// 300 / sqrt(accuracy).
-  bool pairs_are_few() const {
+  bool pairs_are_few(double pairs) const {
     return options_.method == TreeMethod::Expansion ||
-           pairs_of_sample() < std::max(5000.0, 150 / std::sqrt(options_.accuracy));
+           pairs < std::max(5000.0, 150 / std::sqrt(options_.accuracy));
+  }
+
+  /// The mean length of the lists of a few groups, at the usual theta: softening may leave so many
+  /// pairs that a trial of the whole sample would take as long as the direct sums.
+  double pairs_of_few_groups() {
+    constexpr std::size_t few = 16;
+    std::vector<Group> groups;
+    std::vector<std::uint32_t> numbers;
+    const std::size_t step = divide_up(sample_groups_.size(), few);
+    for (std::size_t k = step / 2; k < sample_groups_.size(); k += step) {
+      groups.push_back(sample_groups_[k]);
+      numbers.push_back(groups_of_sample_[k]);
+    }
+    hierarchy_.theta = theta_of_expansions;
+    sum(groups, numbers);
+    const auto count = static_cast<double>(groups.size());
+    const double pairs = sums_->lists.pairs / count;
+    costs_.spent += costs_.of.trial(count, pairs) +
+                    costs_.of.expansions(count * static_cast<double>(group_size()), far_->degree());
+    return pairs;
   }
 
   /// Chooses degree and theta of proxies.
   bool choose_proxies() {
     for (const unsigned degree : degrees()) {
       // Pseudo-particles take about as long as the tree.
-      spent_ += costs_.build(static_cast<double>(in_.n_sources));
-      if (options_.theta == 0 && !affordable(cost_of_trial(length_at_first()))) return false;
+      costs_.spent += costs_.of.build(static_cast<double>(in_.n_sources));
+      if (options_.theta == 0 && !costs_.affordable(first_trial_of_proxies())) return false;
       host_([&] { set_degree(degree); });
       if (options_.theta > 0) {
         hierarchy_.theta = options_.theta;
@@ -359,7 +412,7 @@ class GravityTree {
     for (unsigned d = least_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
     hierarchy_ = {&tree_, moments_, proxies_, first_choice(options_.accuracy).theta, softening_};
-    if (!affordable(2 * cost_of_trial(length_at_first()))) hierarchy_.theta *= careful;
+    if (!costs_.affordable(2 * first_trial_of_proxies())) hierarchy_.theta *= careful;
     if (softening_.of_each()) set_softening_of_proxies();
     if (!has_jerk()) return;
     // Jerks lack the derivative of the quadrupole, which has one distance less.
@@ -371,33 +424,11 @@ class GravityTree {
   double error_with(double theta) {
     hierarchy_.theta = theta;
     sum(sample_groups_, groups_of_sample_);
-    spent_ += cost_of_trial(pairs_of_sample());
+    costs_.spent += costs_.trial(pairs_of_sample(), harmonics());
     return sample_->error_of(rows_).bound;
   }
 
-  /// The targets whose expansions a trial makes: those of all groups that have one of the sample.
-  double targets_of_trial() const {
-    const auto sampled = static_cast<double>(sample_->places().size() * group_size());
-    return std::min(sampled, static_cast<double>(in_.n_targets));
-  }
-  /// The cost of a trial with lists of this mean length, in pairs of direct sums.
-  double cost_of_trial(double length) const {
-    return cost_of_trial(length, far_ ? far_->degree() : 0);
-  }
-  /// The same with expansions of a degree.
-  double cost_of_trial(double length, unsigned degree) const {
-    const double lists = costs_.trial(static_cast<double>(sample_->places().size()), length);
-    return far_ ? lists + costs_.expansions(targets_of_trial(), degree) : lists;
-  }
-  double length_at_first() const {
-    const double usual = usual_length(options_.accuracy, far_.has_value());
-    return std::min(usual, static_cast<double>(in_.n_sources));
-  }
-  /// Whether a choice may cost so much more: any, if a tree is asked for.
-  bool affordable(double cost) const {
-    if (options_.method != TreeMethod::Auto) return true;
-    return spent_ + cost <= budget_of_choice(in_, options_);
-  }
+  double first_trial_of_proxies() const { return costs_.trial(costs_.usual_length(false), 0); }
 
   /// The largest theta, within a tenth, with which the bound of the error is small enough, or one
   /// that is smaller if further trials cost too much. False if there is none. `known` is the bound
@@ -408,9 +439,9 @@ class GravityTree {
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
       const bool is_known = known > 0 && attempt == 0;
-      if (!is_known && !affordable(cost_of_trial(attempt > 0 || known > 0 ? pairs_of_sample()
-                                                                          : length_at_first())))
-        break;
+      const double length =
+          attempt > 0 || known > 0 ? pairs_of_sample() : costs_.usual_length(far_.has_value());
+      if (!is_known && !costs_.affordable(costs_.trial(length, harmonics()))) break;
       const double error = is_known ? known : error_with(theta);
       (error <= wanted ? good : bad) = theta;
       const double growth = std::pow(0.9 * wanted / error, power);
@@ -428,18 +459,13 @@ class GravityTree {
 
   /// Whether the tree takes less time than direct sums, by the lengths of the sample's lists with
   /// the theta of the last attempt.
-  bool fast_enough() {
-    if (options_.method != TreeMethod::Auto) return true;
-    const double others = far_ ? costs_.expansions(1, far_->degree()) : costs_.target();
-    return others + costs_.pair() * pairs_of_sample() < static_cast<double>(in_.n_sources);
-  }
+  bool fast_enough() const { return costs_.is_fast(pairs_of_sample(), harmonics()); }
 
   const HostSteps& host_;
   const GravityInput& in_;
   const TreeOptions& options_;
   GroupShare* share_;  ///< null: one process
-  TreeCosts costs_;
-  double spent_ = 0;  ///< cost of the choice so far, in pairs of direct sums
+  ChoiceCosts costs_;
   bool charges_cancel_;
   bool keeps_accuracy_;  ///< whether softening is judged by the accuracy, although theta is given
   Octree tree_;
@@ -461,6 +487,7 @@ class GravityTree {
   std::vector<Group> groups_, sample_groups_;
   std::vector<std::uint32_t> groups_of_sample_;
   std::optional<Sample> sample_, jerk_sample_;
+  const DirectSums* direct_ = nullptr;
   Hierarchy hierarchy_;
   SampleError error_;
 };

@@ -1,5 +1,6 @@
 #include "libgdr/tree/sample.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gdr::tree {
@@ -21,6 +22,25 @@ class RandomNumbers {
 
 double length(double x, double y, double z) { return std::hypot(x, y, z); }
 
+/// A thousandth of the root mean square of all accelerations, by which errors are divided at least.
+double smallest_divisor(std::span<const ResultRow> results) {
+  double largest = 0, sum = 0;
+  for (const ResultRow& row : results)
+    largest = std::max({largest, std::abs(row.ax), std::abs(row.ay), std::abs(row.az)});
+  if (!(largest > 0)) return 0;
+  for (const ResultRow& row : results) {
+    const double x = row.ax / largest, y = row.ay / largest, z = row.az / largest;
+    sum += x * x + y * y + z * z;
+  }
+  return 1e-3 * largest * std::sqrt(sum / static_cast<double>(results.size()));
+}
+
+/// The square of the divisor's inverse, relative to that of the smallest one: at most 1.
+double square_inverse(const ResultRow& row, double least) {
+  const double x = row.ax / least, y = row.ay / least, z = row.az / least;
+  return 1 / std::max(1.0, x * x + y * y + z * z);
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count) {
@@ -34,18 +54,42 @@ std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count) {
   return places;
 }
 
-Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct)
-    : places_(sample_places(targets.size(), count)) {
-  count = places_.size();
+void Sample::sum_directly(const Octree& targets, const DirectSums& direct) {
   std::vector<std::uint32_t> numbers;
   for (const std::uint32_t place : places_) numbers.push_back(targets.order()[place]);
-  acceleration_.resize(3 * count);
+  acceleration_.resize(3 * places_.size());
   direct(numbers, acceleration_.data());
+}
+
+Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct)
+    : places_(sample_places(targets.size(), count)) {
+  sum_directly(targets, direct);
   double largest = 0, sum = 0;
   for (const double a : acceleration_) largest = std::max(largest, std::abs(a));
   if (largest == 0) return;
   for (const double a : acceleration_) sum += (a / largest) * (a / largest);
-  least_ = 1e-3 * largest * std::sqrt(sum / static_cast<double>(count));
+  least_ = 1e-3 * largest * std::sqrt(sum / static_cast<double>(places_.size()));
+}
+
+Sample::Sample(const Octree& targets, std::span<const ResultRow> results, std::size_t count,
+               const DirectSums& direct)
+    : least_(smallest_divisor(results)) {
+  if (least_ == 0) return;
+  std::vector<double> sums{0};  // of all weights before a target
+  sums.reserve(results.size() + 1);
+  for (const ResultRow& row : results) sums.push_back(sums.back() + square_inverse(row, least_));
+  // One out of each of `count` parts with equal sums.
+  RandomNumbers random;
+  const double part = sums.back() / static_cast<double>(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const double at =
+        part * (static_cast<double>(k) + 0x1p-64 * static_cast<double>(random.next()));
+    const auto above = std::upper_bound(sums.begin() + 1, sums.end() - 1, at);
+    const auto place = static_cast<std::uint32_t>(above - sums.begin() - 1);
+    places_.push_back(place);
+  }
+  weights_ = sums.back();
+  sum_directly(targets, direct);
 }
 
 SampleError Sample::error_of(std::span<const ResultRow> results) const {
@@ -68,6 +112,27 @@ SampleError Sample::error_of(std::span<const ResultRow> results) const {
   const bool all = places_.size() == results.size();
   const double variance = all ? 0 : std::max(0.0, squares / n - mean * mean);
   error.bound = std::sqrt(mean + 2 * std::sqrt(variance / n));
+  return error;
+}
+
+SampleError Sample::error_with(const Sample& small, std::span<const ResultRow> results) const {
+  SampleError error = error_of(results);
+  if (small.places_.empty()) return error;
+  const auto all = static_cast<double>(results.size());
+  double mean = 0;
+  for (const Sample* const sample : {this, &small})
+    for (std::size_t k = 0; k < sample->places_.size(); ++k) {
+      const ResultRow& row = results[sample->places_[k]];
+      const double* a = &sample->acceleration_[3 * k];
+      const double wrong = length(row.ax - a[0], row.ay - a[1], row.az - a[2]);
+      const double relative = wrong / std::max(small.least_, length(a[0], a[1], a[2]));
+      const double drawn = static_cast<double>(places_.size()) +
+                           static_cast<double>(small.places_.size()) * all *
+                               (square_inverse(row, small.least_) / small.weights_);
+      mean += relative * relative / drawn;
+      error.largest = std::max(error.largest, relative);
+    }
+  error.rms = std::sqrt(mean);
   return error;
 }
 

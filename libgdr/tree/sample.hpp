@@ -31,15 +31,27 @@ class Sample {
  public:
   /// The targets at sample_places of the tree's order.
   Sample(const Octree& targets, std::size_t count, const DirectSums& direct);
+  /// Targets that are drawn in proportion to 1 / max(|a|, f)^2, a their acceleration among results
+  /// that the tree has computed, f a thousandth of the root mean square of all of them. Where
+  /// forces cancel, few targets have most of the relative errors, and other samples miss them.
+  Sample(const Octree& targets, std::span<const ResultRow> results, std::size_t count,
+         const DirectSums& direct);
 
   /// Places of the targets in the order of the tree.
   std::span<const std::uint32_t> places() const noexcept { return places_; }
   /// The errors of results, which are in the order of the tree.
   SampleError error_of(std::span<const ResultRow> results) const;
+  /// The same with a sample of small accelerations among these results. An error counts by how
+  /// often both samples draw such a target (the balance heuristic of Veach and Guibas 1995), so
+  /// that the mean is that of all targets, and few large errors do not scatter it.
+  SampleError error_with(const Sample& small, std::span<const ResultRow> results) const;
 
  private:
+  void sum_directly(const Octree& targets, const DirectSums& direct);
+
   std::vector<std::uint32_t> places_;
   std::vector<double> acceleration_;  ///< triples, those of direct sums
+  double weights_ = 0;                ///< of small accelerations: sum over all targets
   double least_ = 0;                  ///< the smallest divisor of an error
 };
 

@@ -33,6 +33,19 @@ def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
     assert r.tree.sources_per_target < 12000 and r.tree.theta > 0
 
 
+def test_errors_of_the_few_particles_whose_forces_cancel_are_measured(native):
+    side = np.arange(21.0)
+    pos = np.stack(np.meshgrid(side, side, side, indexing="ij"), -1).reshape(-1, 3)
+    mass = np.ones(len(pos))
+    right = gdr.gravity(pos, mass, device=native).acc
+    r = gdr.gravity(pos, mass, accuracy=1e-3, method="multipole", device=native)
+    size = np.linalg.norm(right, axis=1)
+    least = 1e-3 * np.sqrt(np.mean(size**2))
+    wrong = np.linalg.norm(r.acc - right, axis=1) / np.maximum(size, least)
+    error = np.sqrt(np.mean(wrong**2))  # 5.6e-3 without a sample of small accelerations
+    assert error < 1.3e-3 and 0.5 < r.tree.error / error < 2 and r.tree.error <= 1e-3
+
+
 def test_expansions_are_used_for_high_accuracies_and_on_request(native):
     pos, mass = sphere(25000)
     right = gdr.gravity(pos, mass, 1e-4, device=native)

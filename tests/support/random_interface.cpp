@@ -110,10 +110,13 @@ void add_cutoff(Program& p, Rng& rng) {
     if (v.kind == VarKind::Source) sources.push_back(k);
   }
   if (targets.empty() || sources.empty() || rng.chance(30)) return;
+  const auto one_of = [&](const std::vector<std::uint32_t>& some) {
+    return some[rng.below(static_cast<std::uint32_t>(some.size()))];
+  };
   Cutoff cutoff;
-  cutoff.radius2 = rng.pick(targets);
-  for (std::uint32_t& v : cutoff.target) v = rng.pick(targets);
-  for (std::uint32_t& v : cutoff.source) v = rng.pick(sources);
+  cutoff.radius2 = one_of(targets);
+  for (std::uint32_t& v : cutoff.target) v = one_of(targets);
+  for (std::uint32_t& v : cutoff.source) v = one_of(sources);
   p.cutoff = cutoff;
 }
 
