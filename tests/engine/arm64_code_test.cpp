@@ -1,0 +1,194 @@
+// Machine code for arm64, which any host can generate: the words of instructions, and the loops of
+// kernels.
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulator/assembler/assembler.hpp"
+#include "emulator/engine/jit/arm64/assembler.hpp"
+#include "emulator/engine/native/program/compiled_section.hpp"
+#include "emulator/engine/native/program/program.hpp"
+#include "support/catch.hpp"
+
+namespace gdr {
+namespace {
+
+using jit::arm64::Assembler;
+using jit::arm64::Label;
+namespace a64 = jit::arm64::a64;
+
+/// An instruction as the GNU assembler 2.40 writes it, and its word from there.
+struct Known {
+  const char* text;
+  std::uint32_t word;
+};
+
+/// The words of `emit`, compared with those of the GNU assembler.
+template <typename Emit>
+void check_words(const std::vector<Known>& known, Emit emit) {
+  Assembler a;
+  emit(a);
+  REQUIRE(a.words().size() == known.size());
+  for (std::size_t k = 0; k < known.size(); ++k) {
+    INFO(known[k].text);
+    CHECK(a.words()[k] == known[k].word);
+  }
+}
+
+TEST_CASE("vector instructions of arm64 have the words of the GNU assembler") {
+  check_words(
+      {
+          {"fadd v1.2d, v2.2d, v3.2d", 0x4e63d441},
+          {"fmls v1.4s, v2.4s, v3.4s", 0x4ea3cc41},
+          {"frsqrts v1.2d, v2.2d, v3.2d", 0x4ee3fc41},
+          {"fcmgt v1.2d, v2.2d, v3.2d", 0x6ee3e441},
+          {"cmhs v1.4s, v2.4s, v3.4s", 0x6ea33c41},
+          {"ushl v1.2d, v2.2d, v3.2d", 0x6ee34441},
+          {"fcvtzs v1.4s, v2.4s", 0x4ea1b841},
+          {"frintm v1.2d, v2.2d", 0x4e619841},
+          {"bif v1.16b, v2.16b, v3.16b", 0x6ee31c41},
+          {"shl v1.2d, v2.2d, #5", 0x4f455441},
+          {"ushr v1.4s, v2.4s, #1", 0x6f3f0441},
+          {"sshr v1.2d, v2.2d, #63", 0x4f410441},
+          {"smov x1, v2.s[3]", 0x4e1c2c41},
+          {"mov v1.d[1], x2", 0x4e181c41},
+          {"ld1r {v1.4s}, [x2]", 0x4d40c841},
+          {"ld1r {v1.2d}, [x2]", 0x4d40cc41},
+      },
+      [](Assembler& a) {
+        a.three(a64::fadd | a64::of_doubles, 1, 2, 3);
+        a.three(a64::fmls, 1, 2, 3);
+        a.three(a64::frsqrts | a64::of_doubles, 1, 2, 3);
+        a.three(a64::fcmgt | a64::of_doubles, 1, 2, 3);
+        a.three(a64::cmhs, 1, 2, 3);
+        a.three(a64::ushl | a64::of_doubles, 1, 2, 3);
+        a.two(a64::fcvtzs, 1, 2);
+        a.two(a64::frintm | a64::of_doubles, 1, 2);
+        a.three(a64::bif, 1, 2, 3);
+        a.shift(a64::shl, 1, 2, 5, 64);
+        a.shift(a64::ushr, 1, 2, 1, 32);
+        a.shift(a64::sshr, 1, 2, 63, 64);
+        a.lane(a64::smov_s, 1, 2, 3, false);
+        a.lane(a64::ins_d, 1, 2, 1, true);
+        a.two(a64::ld1r_s, 1, 2);
+        a.two(a64::ld1r_d, 1, 2);
+      });
+}
+
+TEST_CASE("addresses and numbers of arm64 that do not fit an instruction take several") {
+  check_words(
+      {
+          {"str q1, [x2, #65520]", 0x3dbffc41},
+          {"ldur q1, [x2, #-16]", 0x3cdf0041},
+          {"stur q1, [x2, #8]", 0x3c808041},
+          {"sub x16, x2, #0x1, lsl #12", 0xd1400450},
+          {"ldr q1, [x16]", 0x3dc00201},
+          {"add x1, x2, #0x3, lsl #12", 0x91400c41},
+          {"add x1, x1, #0x7", 0x91001c21},
+          {"mov x17, #-3", 0x92800051},
+          {"movk x17, #0xfdff, lsl #16", 0xf2bfbff1},
+          {"add x1, x2, x17", 0x8b110041},
+          {"mov x1, #0x9abc", 0xd2935781},
+          {"movk x1, #0x5678, lsl #16", 0xf2aacf01},
+          {"movk x1, #0x1234, lsl #32", 0xf2c24681},
+      },
+      [](Assembler& a) {
+        a.access(a64::str_q, 1, 2, 65520);
+        a.access(a64::ldr_q, 1, 2, -16);
+        a.access(a64::str_q, 1, 2, 8);
+        a.access(a64::ldr_q, 1, 2, -4096);
+        a.add(1, 2, 3 * 4096 + 7);
+        a.add(1, 2, -(1 << 25) - 3);
+        a.constant(1, 0x123456789abc);
+      });
+}
+
+TEST_CASE("branches of arm64 reach labels before and behind them") {
+  check_words(
+      {
+          {"b 0x24", 0x14000009},
+          {"b.ne 0x0", 0x54ffffe1},
+          {"b.lt 0x24", 0x540000eb},
+          {"cbz x3, 0x24", 0xb40000c3},
+          {"cbnz x3, 0x0", 0xb5ffff83},
+          {"tbz w3, #1, 0x24", 0x36080083},
+          {"tbz x3, #33, 0x0", 0xb60fff43},
+          {"adr x4, 0x24", 0x10000044},
+          {"ret", 0xd65f03c0},
+      },
+      [](Assembler& a) {
+        Label begin, end;
+        a.bind(begin);
+        a.branch(end);
+        a.branch(a64::ne, begin);
+        a.branch(a64::lt, end);
+        a.branch_if_zero(3, end);
+        a.branch_unless_zero(3, begin);
+        a.branch_if_bit_clear(3, 1, end);
+        a.branch_if_bit_clear(3, 33, begin);
+        a.address(4, end);
+        a.put(a64::ret | 30U << 5);
+        a.bind(end);
+      });
+}
+
+TEST_CASE("a branch of arm64 that is too long is an error") {
+  Assembler a;
+  Label far;
+  a.branch_if_bit_clear(1, 0, far);  // up to 32 KB
+  for (int k = 0; k < 8200; ++k) a.put(a64::ret);
+  CHECK_THROWS_AS(a.bind(far), std::length_error);
+}
+
+const std::string kernels = std::string(GDR_SOURCE_DIR) + "/kernels/";
+
+/// The code of a kernel in a file, whose body is a loop.
+native::Arm64Code code_of(const std::string& path, native::Precision precision) {
+  const AssembleResult assembled = assemble_file(path);
+  REQUIRE(assembled.program);
+  const native::Target target{Isa::Neon, precision, native::FloatMode::Plain, false};
+  const native::CompiledProgram program(*assembled.program, Geometry{}, target);
+  return program.section(Section::Body)->arm64_code();
+}
+
+/// Loads and stores of vectors at the base pointer of spilled values, x4.
+std::size_t spills_in_loop(const native::Arm64Code& code) {
+  const auto begin = code.words.begin();
+  return static_cast<std::size_t>(std::count_if(
+      begin + static_cast<std::ptrdiff_t>(code.loop_begin),
+      begin + static_cast<std::ptrdiff_t>(code.loop_end), [](std::uint32_t word) {
+        const std::uint32_t access = word & 0xffc003e0;
+        return access == (a64::ldr_q.scaled | 4U << 5) || access == (a64::str_q.scaled | 4U << 5);
+      }));
+}
+
+TEST_CASE("loops of gravity, its jerk and Lennard-Jones spill no register of arm64") {
+  for (const char* kernel :
+       {"particle/gravity.gds", "compiled/gravity_jerk.gds", "compiled/lennard_jones.gds"}) {
+    for (const native::Precision precision :
+         {native::Precision::Double, native::Precision::Float}) {
+      INFO(kernel << (precision == native::Precision::Double ? ", doubles" : ", floats"));
+      const native::Arm64Code code = code_of(kernels + kernel, precision);
+      CHECK(code.loop_end > code.loop_begin + 20);
+      CHECK(spills_in_loop(code) == 0);
+    }
+  }
+}
+
+TEST_CASE("every kernel of the library has code for arm64 with few spills in its loop") {
+  std::size_t count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(kernels + "compiled")) {
+    if (file.path().extension() != ".gds") continue;
+    INFO(file.path().filename());
+    ++count;
+    const native::Arm64Code code = code_of(file.path().string(), native::Precision::Double);
+    CHECK(!code.words.empty());
+    CHECK(spills_in_loop(code) * 20 <= code.loop_end - code.loop_begin);
+  }
+  CHECK(count >= 20);
+}
+
+}  // namespace
+}  // namespace gdr
