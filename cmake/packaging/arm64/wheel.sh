@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds a wheel for Linux on arm64 with Debian's cross compiler, for the version of Debian's Python. Native
-# engines generate code for NEON there; exact ones execute portable code, with the same bits.
+# Builds a wheel for Linux on arm64 with Debian's cross compiler, for the version of Debian's Python. Engines
+# execute portable code there, with the same bits; native ones generate code for NEON on request.
 # usage: wheel.sh SOURCE_DIR OUTPUT_DIR
 set -eu
 source=$(cd "$1" && pwd)

@@ -91,7 +91,7 @@ struct ShortBits {
 struct LaneRow {
   std::byte* first = nullptr;
   std::size_t item = 0;   ///< distance of work items, bytes
-  std::size_t lanes = 0;  ///< lanes of a work item: 4, 8 or 32
+  std::size_t lanes = 0;  ///< lanes of a work item: 2, 4, 8 or 32
 
   [[gnu::always_inline]] std::byte* lane(std::size_t number, std::size_t in_item) const {
     return first + number * item + in_item * sizeof(std::uint64_t);
@@ -122,6 +122,7 @@ template <typename Work>
       for (std::size_t lane = 0; lane < row.lanes; lane += lanes.value, i += lanes.value)
         work(lanes, item, lane, i);
   };
+  if (row.lanes == 2) return in_groups_of(std::integral_constant<std::size_t, 2>());
   if (row.lanes == 4) return in_groups_of(std::integral_constant<std::size_t, 4>());
   in_groups_of(std::integral_constant<std::size_t, 8>());
 }

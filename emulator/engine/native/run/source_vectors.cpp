@@ -39,6 +39,7 @@ template <std::size_t lanes, typename Word>
 template <typename Word>
 [[gnu::always_inline]] inline void turn_any(const Word* from, std::size_t words, std::size_t lanes,
                                             std::uint64_t rows, Word* to) {
+  if (lanes == 2) return turn<2>(from, words, rows, to);
   if (lanes == 4) return turn<4>(from, words, rows, to);
   if (lanes == 8) return turn<8>(from, words, rows, to);
   if (lanes == 16) return turn<16>(from, words, rows, to);
