@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Draws the figures of the documentation from numbers of the program gdr, and from costs.json, which
-bench/particle_costs.py has measured.
+bench/particle_costs.py has measured, and peers.txt, what bench/peers.py has printed.
 
 usage: figures.py [--check] GDR FOLDER
 
-Writes pass.svg, reduction.svg, roofline.svg and costs.svg to FOLDER. With --check it compares the files that
+Writes pass.svg, reduction.svg, roofline.svg, costs.svg and peers.svg to FOLDER. With --check it compares the files that
 are there with what it would write: status 1 if one differs.
 """
 
@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 COSTS = Path(__file__).resolve().parent / "costs.json"
+PEERS = COSTS.with_name("peers.txt")
 KERNELS = Path(__file__).resolve().parents[2] / "kernels" / "particle"
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 BLUE, RED, GOLD, GREEN = "#2f6fb3", "#b4534b", "#c8922a", "#3f8f5f"
@@ -278,6 +279,40 @@ def draw_costs():
     return d.svg()
 
 
+def peer_rates():
+    """Titles of the laws of bench/peers.py, with the rate and the error of each program."""
+    laws = {}
+    for line in PEERS.read_text(encoding="utf-8").splitlines():
+        if title := re.match(r"(\w+), \d+ particles: million pairs", line):
+            rates = laws.setdefault(title[1], {})
+        elif row := re.fullmatch(r"  (\w+) +(\d+) +[\d.]+ +(\S+)", line):
+            rates[row[1]] = (float(row[2]), row[3])
+    return laws
+
+
+def draw_peers():
+    """Rates of sums over all pairs by several programs."""
+    titles = {
+        "gravity": "gravity, with potential",
+        "yukawa": "Yukawa potential, exp(-r)/r",
+        "ewald": "Ewald, erfc(r)/r",
+    }
+    d = Drawing(1000, 330, "Sums over all pairs in double precision: million pairs a second, one core")
+    d.text(24, 60, PEERS.read_text(encoding="utf-8").partition("\n")[0], colour=GREY)
+    for column, (law, rates) in enumerate(peer_rates().items()):
+        left, width = 30 + 325 * column, 130
+        d.text(left, 96, titles[law], 15, bold=True)
+        most = max(rate for rate, _ in rates.values())
+        for k, (name, (rate, error)) in enumerate(rates.items()):
+            y = 112 + 38 * k
+            d.text(left, y + 18, "GDR" if name == "gdr" else name, 13)
+            d.box(left + 60, y, max(2, width * rate / most), 26, BLUE if name == "gdr" else GREY)
+            d.text(left + 66 + max(2, width * rate / most), y + 18, f"{rate:.0f}", 13, bold=True)
+            d.text(left + 290, y + 18, error, 11, GREY, "end")
+    d.text(24, 314, "On the right: errors, root mean square of relative ones. bench/peers.py", 12, GREY)
+    return d.svg()
+
+
 def main():
     words = [w for w in sys.argv[1:] if w != "--check"]
     if len(words) != 2:
@@ -288,6 +323,7 @@ def main():
         "reduction.svg": draw_reduction(),
         "roofline.svg": draw_roofline(gdr),
         "costs.svg": draw_costs(),
+        "peers.svg": draw_peers(),
     }
     stale = []
     for name, text in figures.items():

@@ -63,6 +63,19 @@ def test_every_block_of_an_introduction_runs(page, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_first_program_of_the_readme_prints_what_its_comment_says(tmp_path):
+    first = blocks("README.md")[0]
+    program = tmp_path / "page.py"
+    program.write_text(first)
+    done = subprocess.run(
+        [sys.executable, program], capture_output=True, text=True, timeout=240, check=True
+    )
+    assert done.stdout.strip() == re.search(r"# (\d+\.\d+): ", first)[1]
+    assert len(first.splitlines()) <= 10 and len(first) < 600
+    introduction = (ROOT / "README.md").read_text().partition("\n## ")[0]
+    assert len(introduction.splitlines()) <= 40
+
+
 def test_every_code_block_of_the_guide_runs(tmp_path):
     pytest.importorskip("scipy")
     pytest.importorskip("h5py")
