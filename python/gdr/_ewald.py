@@ -30,6 +30,9 @@ def ewald(
 ) -> EwaldSum:
     """Energies, forces and virial of point charges in a periodic box, with all their images.
 
+        found = gdr.ewald(pos, charge, box=(4, 4, 4))
+        found.energy, found.force
+
     ``E = 1/2 sum over i, j, images of q_i q_j / |x_i - x_j + image|``
 
     in Gaussian units (1 / (4 pi epsilon_0) = 1), no charge with itself, with a conductor around the

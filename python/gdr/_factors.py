@@ -129,6 +129,9 @@ def lu(
 ) -> LU:
     """LU factorisation, in float64, of a matrix (m, n) of finite numbers.
 
+        factors = linalg.lu(a)
+        x = factors.solve(b)
+
     ``block``: columns of a panel; 0 lets the library choose. The host factorises a panel while the
     device updates the trailing matrix (one after the other with ``overlap=False``, and on native
     engines of the host; the results are bit-identical). ``device_flops``: products with fewer
@@ -154,7 +157,10 @@ def solve(
     overwrite_b: bool = False,
     device: Optional[DeviceLike] = None,
 ) -> Floats:
-    """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix."""
+    """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix.
+
+        x = linalg.solve(a, b)
+    """
     if precision == "full" and not overwrite_a and not overwrite_b:
         solution: Optional[Floats] = _plain_solver(device).plain_solve(a, b)
         if solution is not None:
@@ -216,6 +222,8 @@ def cholesky(
 ) -> Cholesky:
     """Cholesky factorisation of a symmetric positive definite matrix; one triangle is read.
 
+        x = linalg.cholesky(a @ a.T).solve(b)
+
     Options as in ``lu``; a C-contiguous ``a`` can be overwritten, too. Raises LinAlgError with the
     first pivot that is not positive.
     """
@@ -249,6 +257,8 @@ def solve_triangular(
 ) -> Floats:
     """Solve ``a x = alpha b`` (or ``a^T x = alpha b``) for a triangular matrix (n, n), of which one
     triangle is read; b of shape (n,) or (n, k).
+
+        x = linalg.solve_triangular(np.triu(a), b)
 
     ``side="right"``: solve ``x a = alpha b`` (or ``x a^T``), b of shape (n,) or (k, n).
     ``unit_diagonal``: the diagonal is one and is not read. Other options as in ``lu``. Raises

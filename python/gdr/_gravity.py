@@ -211,6 +211,10 @@ def gravity(
 ) -> Union[Gravity, GravityJerk]:
     """Softened gravity of particles on each other, or at target positions; G = 1.
 
+        acc, pot = gdr.gravity(pos, mass, eps=0.01)
+        found = gdr.gravity(pos, mass, eps=0.01, accuracy=1e-3)  # with a tree, measured errors
+        found.acc, found.tree.error
+
     ``acc_i = sum m_j (x_j - x_i) / (r^2 + eps^2)^(3/2)``, ``pot_i = -sum m_j / sqrt(r^2 + eps^2)``
 
     Parameters: ``pos`` (n, 3) and ``mass`` (n,), or one number for all; the softening ``eps`` >= 0

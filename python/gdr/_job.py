@@ -21,6 +21,12 @@ from .results import ResultArrays
 class Job:
     """A kernel on a device; ``device.job(kernel)`` creates it.
 
+        job = gdr.default_device().job(gdr.builtin("gauss_sum"))
+        job.set(gamma=0.5)
+        job.sources(xj=x, yj=y, zj=z, qj=mass)
+        job.targets(xi=x, yi=y, zi=z)
+        job.run().s
+
     Takes any numbers of targets and sources. Arrays may have any stride and are read in place.
     Sources stay on the boards until they change.
     """

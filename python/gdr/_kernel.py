@@ -462,6 +462,9 @@ def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
     """Compile a kernel from the kernel language (docs/reference/kernel-language.md), which takes
     milliseconds and finds all errors.
 
+        law = gdr.compile("VARI x; VARJ xs; VARF f; CONST k; f += k*(xs - x);")
+        f = law(targets={"x": pos[:, 0]}, sources={"xs": pos[:, 0]}, k=2.0).f
+
     The search for the chip's shortest loop, of up to some seconds, follows when something needs it:
     a job on an exact engine or a board, ``clocks``, ``assembly``, ``object`` or ``save``. Other
     Python threads run meanwhile, Ctrl-C cancels it, and a progress bar appears after a second if
@@ -479,23 +482,36 @@ def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
 
 
 def assemble(text: str, name: str = "kernel") -> Kernel:
-    """Assemble a kernel (docs/reference/assembler.md). Raises ProgramError like ``compile``."""
+    """Assemble a kernel (docs/reference/assembler.md). Raises ProgramError like ``compile``.
+
+        again = gdr.assemble(gdr.builtin("gravity").assembly)
+    """
     return Kernel(_core.Kernel.assemble(check_text("text", text), check_text("name", name)))
 
 
 def load(path: PathLike) -> Kernel:
-    """Read an object file (.gdo), compile a kernel (.gdk), or assemble any other file."""
+    """Read an object file (.gdo), compile a kernel (.gdk), or assemble any other file.
+
+        pathlib.Path("law.gdo").write_bytes(gdr.builtin("gravity").object)
+        law = gdr.load("law.gdo")
+    """
     return Kernel(_core.Kernel.load(os.fsencode(_path(path))))
 
 
 def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
-    """The kernel in the bytes of an object file; ``name`` appears in messages."""
+    """The kernel in the bytes of an object file; ``name`` appears in messages.
+
+        again = gdr.from_object(gdr.builtin("gravity").object)
+    """
     check_type("data", data, (bytes, bytearray, memoryview), "bytes")
     return Kernel(_core.Kernel.from_object(bytes(data), check_text("name", name)))
 
 
 def builtin(name: str) -> Kernel:
-    """A built-in kernel of the library; ``gdr.builtin_names()`` lists them."""
+    """A built-in kernel of the library; ``gdr.builtin_names()`` lists them.
+
+        gdr.builtin("gravity").clocks  # for an interaction on the chip
+    """
     return _builtin(check_text("name", name))
 
 

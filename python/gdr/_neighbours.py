@@ -84,6 +84,9 @@ def neighbours(
 ) -> Neighbours:
     """The particles whose distance to each target is below the target's radius.
 
+        near = gdr.neighbours(pos, 0.5, box=(4, 4, 4))
+        near.indices[near.offsets[3] : near.offsets[4]]  # those of particle 3
+
     Parameters: ``pos`` (n, 3); ``radius``, one for all or one for each target, not negative;
     ``targets`` (m, 3), target positions, by default the particles themselves, which are then not in
     their own lists. ``ids`` (n,) and ``target_ids`` (m,), integers below 2^63: particles with the
@@ -126,6 +129,8 @@ def neighbour_pairs(
     dtype: Optional[Any] = None,
 ) -> Any:
     """The pairs of ``gdr.neighbours`` as arrays with an element for each pair.
+
+        i, j, d = gdr.neighbour_pairs("ijd", pos, 0.5, box=(4, 4, 4))
 
     ``quantities`` has a letter for each array, each once, in the order of the result: ``"i"``
     indices of targets, ascending; ``"j"`` indices of particles, ascending for each target; ``"d"``

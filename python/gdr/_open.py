@@ -21,6 +21,10 @@ from ._set_job import SetJob
 class Device(OpenDevice):
     """An open device, from ``gdr.open``. Use it as a context manager, or call ``close``.
 
+        device = gdr.open("native", threads=1)
+        job = device.job(gdr.builtin("gravity"))
+        device.close()
+
     Several devices may be open. Threads may share a device: their calls run one after another.
     Started jobs of different queues overlap (``queues=2``).
     While a board works other Python threads run, and Ctrl-C cancels the work within about a second
@@ -57,6 +61,9 @@ class Device(OpenDevice):
 
 def open(name: str = "", *, comm: Any = None, **options: Union[str, int, float]) -> Device:
     """Open a device by name.
+
+        with gdr.open("exact") as device:
+            acc, pot = gdr.gravity(pos, mass, eps=0.01, device=device)
 
     ``gdr.open()`` opens the device named by the environment variable GDR_DEVICE, else an emulator
     with the engine "native": doubles, at the speed of this CPU. ``gdr.open("exact")`` computes the
@@ -149,7 +156,10 @@ def default_device() -> Device:
 
 
 def set_default_device(device: Optional[Device]) -> None:
-    """Use this device as the default; None: open a new one on the next use."""
+    """Use this device as the default; None: open a new one on the next use.
+
+        gdr.set_default_device("exact")
+    """
     global _default, _opened_here
     check_type("device", device, (Device, type(None)), "a gdr.Device")
     with _default_lock:

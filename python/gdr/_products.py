@@ -19,6 +19,10 @@ PE_WORDS = 256  # local words of a PE, for all matrices of one problem of a batc
 class MatrixProduct:
     """Matrix products on one device; factors that the caller declares unchanged stay on the boards.
 
+        product = linalg.MatrixProduct()
+        c = product(a, b)
+        c = product(a, 2 * b, reuse="a")  # a is on the device already
+
     ``precision``: "full" (all 53 bits of the factors) or "chip" (the leading 50, in one pass). The
     product of two float32 matrices is float32: exact products, double-precision sums, one rounding;
     on native engines of the host its sums are those of floats.
@@ -138,6 +142,8 @@ def matmul(
     """``alpha a b + beta out`` with the shapes of ``a @ b``: (m, k) times (k, n), vectors (k,) on
     either side, stacks (..., m, k) times (..., k, n).
 
+        c = linalg.matmul(a, b)
+
     ``out`` has the shape of the result and is filled in place; it is not supported for stacks and
     for two vectors. Two float32 arrays give float32, all other types float64; complex arrays are a
     TypeError. Stacks of small matrices are multiplied as a batch (``batch_matmul``), larger ones
@@ -211,6 +217,9 @@ def operator(
     """A matrix as SciPy's LinearOperator with products on the device, for ``scipy.sparse.linalg``
     (cg, gmres, eigsh, ...). Requires SciPy.
 
+        apply = linalg.operator(a)
+        apply @ b[:, 0]
+
     ``reuse``: the elements of ``a`` do not change while the operator is used; the matrix then
     stays on the boards and only vectors are transferred. A float32 matrix gives float32 products.
     """
@@ -242,6 +251,8 @@ def batch_matmul(
     a: Any, b: Any, *, precision: str = "full", device: Optional[DeviceLike] = None
 ) -> Floats:
     """Batched product of (count, m, k) and (count, k, n), as float64.
+
+        c = linalg.batch_matmul(np.ones((10, 4, 3)), np.ones((10, 3, 5)))
 
     Raises UsageError unless ``m k + k n + m n <= 256``. ``precision``: "full" multiplies all 53
     bits of the factors, "chip" the leading 50 in as few as a quarter of the clocks.
@@ -316,6 +327,8 @@ def batch_solve(
     a: Any, b: Any, *, precision: str = "full", device: Optional[DeviceLike] = None
 ) -> Floats:
     """Solve ``a x = b`` for every matrix: (count, n, n) and (count, n) or (count, n, k).
+
+        x = linalg.batch_solve(np.stack([np.eye(4), 2 * np.eye(4)]), np.ones((2, 4, 1)))
 
     Raises LinAlgError if a matrix is singular.
     """

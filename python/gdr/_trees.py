@@ -42,6 +42,8 @@ class TreeSumReport:
 class TreeSum:
     """A kernel summed over all sources to an accuracy, in O(n log n).
 
+        law = gdr.compile("VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; CONST kappa; VARF u;"
+                          "r = norm(xj - xi); skip if (r == 0); u += qj*exp(-kappa*r)/r;")
         yukawa = gdr.TreeSum(law, 1e-4, kappa=2.0)  # or law.tree(1e-4, kappa=2.0)
         found = yukawa(pos, sources={"qj": charge})
         yukawa.report.error  # measured

@@ -44,6 +44,8 @@ def density(
 ) -> SphDensity:
     """Densities of gas particles, and numbers of particles within the spline, with the own one.
 
+        rho = gdr.sph.density(pos, mass, 0.5)
+
     ``pos`` (n, 3), ``mass`` (n,) or one number, smoothing lengths ``h`` (n,) or one number.
     Raises TypeError or ValueError naming the argument.
     """
@@ -76,6 +78,8 @@ def smoothing_lengths(
     device: Optional[DeviceLike] = None,
 ) -> SphLengths:
     """Adaptive smoothing lengths, h = eta (mass / rho)^(1/3), and the densities rho that they give.
+
+        h = gdr.sph.smoothing_lengths(pos, mass)
 
     ``pos`` (n, 3), ``mass`` (n,) or one number. ``eta`` is the length in mean distances: with 1.2
     a particle has 58 others within its spline. The iteration begins with ``h``, those of the step

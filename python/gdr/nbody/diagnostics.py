@@ -40,6 +40,8 @@ def energies(
 ) -> Energies:
     """Kinetic, potential and total energy.
 
+        nbody.energies(nbody.plummer(100), eps=0.05).total
+
     A state contains the potentials. For a snapshot they are computed, with the softening ``eps``,
     the gravitational constant ``G`` and, for many stars, the ``accuracy`` of ``gdr.gravity``, which
     are not used for a state. Raises TypeError or ValueError naming the array if one has been

@@ -134,6 +134,9 @@ def leapfrog(
 ) -> Iterator[State]:
     """Leapfrog in kick-drift-kick form: second order, symplectic, constant time step.
 
+        for state in nbody.leapfrog(nbody.plummer(100), eps=0.05, dt=0.01, t_end=0.1):
+            print(state.time, state.pos[0])
+
     Yields the initial state and the state after every step, up to the first that reaches ``t_end``
     within a thousandth of a step: the time after step n is ``start + n dt``. ``G`` is the
     gravitational constant in the units of the snapshot (43007.1 for GADGET's kpc, km/s and 1e10
@@ -253,6 +256,9 @@ def hermite(
 ) -> Iterator[State]:
     """Fourth-order Hermite scheme with individual block time steps (Makino & Aarseth 1992, PASJ
     44, 141): ``gdr::Hermite`` of the library.
+
+        for state in nbody.hermite(nbody.plummer(100), eps=0.05, t_end=0.1):
+            print(state.time, state.pos[0])
 
     Yields the initial state and states at equal intervals of at most ``dt_max``, the last at
     ``t_end``. Within an interval every star has a step of its own: the interval divided by a power

@@ -13,6 +13,9 @@ from .snapshot import Snapshot
 def plummer(n: int, *, mass: float = 1.0, seed: int = 0) -> Snapshot:
     """A Plummer sphere of n stars of equal mass in virial equilibrium.
 
+        stars = nbody.plummer(100, seed=1)
+        stars.pos, stars.vel, stars.mass
+
     Henon units: with ``mass`` 1 the total energy is about -1/4 (scale length 3 pi / 16). Positions
     and velocities are drawn as in Aarseth, Henon & Wielen 1974 (A&A 37, 183), with radii up to 22.8
     scale lengths, which contain 99.9 % of the mass. The centre of mass is at rest at 0.
