@@ -50,6 +50,8 @@ def per_particle(name: str, value: Any, n: int) -> Floats:
 
 
 #: Keywords of every kernel's function.
+#: Values of parameters that are not given: no softening, as in ``gdr.gravity``.
+_DEFAULTS = {"eps": 0.0}
 _OPTIONS = ("targets", "out", "dtype", "device")
 
 
@@ -137,7 +139,11 @@ class ParticleKernel(Generic[Result]):
         keyword, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
         names = {**self._source_arguments, **self._target_arguments}
         parameters = [inspect.Parameter(name, either) for name in names]
-        parameters += [inspect.Parameter(name, either) for name in self._parameters]
+        for k, name in enumerate(self._parameters):
+            # Python allows no default value before an argument without one.
+            last = all(other in _DEFAULTS for other in list(self._parameters)[k:])
+            default = _DEFAULTS[name] if last else inspect.Parameter.empty
+            parameters.append(inspect.Parameter(name, either, default=default))
         for name in _OPTIONS:
             parameters.append(inspect.Parameter(name, keyword, default=None))
         return inspect.Signature(parameters)
@@ -152,12 +158,12 @@ class ParticleKernel(Generic[Result]):
             f"{self.__name__}{self.__signature__}\n\n"
             f"{self._formula()}\n\n"
             "Vectors have shape (n, 3), other arguments (n,) or one number for all particles. eps\n"
-            "and rc are lengths. Without targets the particles act on each other; a particle does\n"
-            "not act on itself if the kernel has ids or skips pairs at distance zero. targets:\n"
-            "positions (m, 3), or a dictionary of all arguments of a target. Arguments may be\n"
-            "quantities of astropy, unless the kernel has reduced units. out: a dictionary with\n"
-            "arrays to fill by result, or the results of an earlier call. dtype: float64 or float32,\n"
-            "the type of new arrays. Arrays of PyTorch or JAX give results of the same library.\n\n"
+            "(0 unless it is given) and rc are lengths. Without targets the particles act on each\n"
+            "other; a particle does not act on itself if the kernel has ids or skips pairs at\n"
+            "distance zero. targets: positions (m, 3), or a dictionary of all arguments of a target.\n"
+            "Arguments may be quantities of astropy, unless the kernel has reduced units. out: a\n"
+            "dictionary with arrays to fill by result, or the results of an earlier call. dtype:\n"
+            "float64 or float32, the type of new arrays. Arrays of PyTorch or JAX give results of the same library.\n\n"
             f"Returns gdr.results.{names}: {fields}.\n\n"
             "Raises TypeError or ValueError naming the argument."
         )
@@ -259,7 +265,7 @@ class ParticleKernel(Generic[Result]):
             return None
         params = {}
         for argument, name in self._parameters.items():
-            value = given.pop(argument, None)
+            value = given.pop(argument, _DEFAULTS.get(argument))
             number = _plain_number(value, name in self._squared)
             if number is None:
                 return None
@@ -286,7 +292,8 @@ class ParticleKernel(Generic[Result]):
             unknown = [name for name in arguments if name not in known]
             hint = advice(unknown, known, arguments)
             raise TypeError(f"{self.__name__}: {error}{hint}") from None
-        given = dict(bound.arguments)
+        defaults = {n: v for n, v in _DEFAULTS.items() if n in self._parameters}
+        given = {**defaults, **bound.arguments}
         of_sources, of_targets = self._source_arguments, self._target_arguments
         required: List[str] = [*of_sources, *self._parameters]
         if targets is None:

@@ -471,3 +471,24 @@ def test_ids_that_are_kept_from_call_to_call_are_those_of_each_call():
         own = 1 / 0.1
         np.testing.assert_allclose(beside.acc, alone.acc, rtol=1e-12)
         np.testing.assert_allclose(np.abs(beside.pot - alone.pot), own, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", gdr.builtin_names())
+def test_softening_is_zero_unless_it_is_given(name):
+    function = getattr(gdr, name)
+    if not isinstance(function, gdr.ParticleKernel) or "eps" not in function._parameters:
+        pytest.skip("no softening for all particles")
+    rng = np.random.default_rng(4)
+    given = {}
+    for argument, variables in {**function._source_arguments, **function._target_arguments}.items():
+        given[argument] = rng.uniform(0.5, 1.5, (7, 3) if len(variables) == 3 else 7)
+    for argument in function._parameters:
+        given[argument] = 2.0
+    del given["eps"]
+    found, right = function(**given), function(**given, eps=0.0)
+    for one, other in zip(found, right):
+        assert np.array_equal(one, other)
+    # Arguments that need a conversion are read in another way.
+    listed = {key: np.asarray(value).tolist() for key, value in given.items()}
+    for one, other in zip(function(**listed), right):
+        assert np.array_equal(one, other)
