@@ -6,7 +6,7 @@ BUILD := build/$(PRESET)
 GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help setup ulfm site-tools qemu test-qemu configure build demo test test-long bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
+.PHONY: help setup ulfm site-tools peer-packages qemu test-qemu configure build demo test test-long bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
         wheel wheel-arm64 deb
 
 help:
@@ -66,7 +66,11 @@ test-qemu: qemu configure
 site-tools: setup
 	@cmake/python_tools.sh site-tools docs/site/requirements.txt
 
-configure: setup $(if $(filter test test-long,$(MAKECMDGOALS)),ulfm site-tools)
+# Packages from PyPI beside which Python is tested. Without them these tests are skipped.
+peer-packages: setup
+	@cmake/python_tools.sh peer-packages tests/python/requirements.txt
+
+configure: setup $(if $(filter test test-long,$(MAKECMDGOALS)),ulfm site-tools peer-packages)
 	@mkdir -p build && cmake --preset $(PRESET) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 
 build: configure

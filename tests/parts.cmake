@@ -26,6 +26,7 @@ set(parts_of_suites
     "mpi failures rank_failure_test"
     "mpi numbers chemistry_test dense_test"
     "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
+    "python frameworks test_ase test_rebound test_frameworks_page"
     "python mpi test_mpi test_device"
     "python notebooks test_notebooks"
     "python simulations test_simulation_notebooks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import signal
+import sys
 import time
 from typing import Dict, Iterator, NamedTuple
 
@@ -20,6 +21,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["GDR_CACHE_DIR"] = "none"
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+#: Packages from PyPI that Debian does not have (`make test` installs them); its own come first.
+PEERS = ROOT / "build/peer-packages/lib" / "python{}.{}".format(*sys.version_info) / "site-packages"
+sys.path.append(str(PEERS))
 DATA = ROOT / "examples" / "data"
 #: The command gdr of the same build.
 COMMAND = pathlib.Path(gdr._core.library_folder()) / "gdr"

@@ -1,5 +1,6 @@
 """The Python blocks of docs/guides/frameworks.md run, by section, where its package is installed."""
 
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,12 @@ def test_the_blocks_of_a_section_run(section, tmp_path):
     program = tmp_path / "page.py"
     program.write_text("\n".join(blocks(section)))
     done = subprocess.run(
-        [sys.executable, program], capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
