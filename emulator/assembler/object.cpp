@@ -36,7 +36,7 @@ constexpr std::size_t size_bytes = 4, min_array_bytes = min_string_bytes + 4 + 4
 /// Size limit of object files (the largest programs have a few megabytes).
 constexpr std::size_t max_bytes = std::size_t{1} << 30;
 
-/// Chunks of a file in order. The last eight are present only if they are not empty.
+/// Chunks of a file in order. The last nine are present only if they are not empty.
 enum Chunk : std::size_t {
   Info,
   Code,
