@@ -169,7 +169,7 @@ void check_place(const Program& p, const Variable& v, const Geometry& g) {
   if (end > size) refuse(p, "variable {} ends at short {} of a memory of {}", v.name, end, size);
 }
 
-void check_sizes(const Program& p) {
+void check_capacities(const Program& p) {
   if (p.elements < 1 || p.elements > max_elements) refuse(p, "elements must be 1 to 4");
   if (p.group < 1) refuse(p, "a group holds at least one item");
 }
@@ -189,7 +189,7 @@ bool puts_to_halves(const Program& p) {
 }  // namespace
 
 LoadedProgram load_program(Program program, const Geometry& geometry, Isa isa, bool exact) {
-  check_sizes(program);
+  check_capacities(program);
   for (const Variable& v : program.variables) check_place(program, v, geometry);
   LoadedProgram loaded;
   loaded.halves = place_halves(program, geometry);
