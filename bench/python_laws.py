@@ -280,7 +280,7 @@ def main() -> None:
     devices = {name: gdr.open(name, **settings) for name in options.devices}
     isa = options.isa or ("avx512" if "avx512" in str(next(iter(devices.values()))) else "avx2")
     if isa == "avx2":
-        os.environ["NUMBA_CPU_NAME"] = "haswell"
+        os.environ.update(NUMBA_CPU_NAME="haswell", NUMBA_CPU_FEATURES="+avx2,+fma")
     with tempfile.TemporaryDirectory() as folder:
         made = list(loops(folder, isa, options.threads))
         if not any(kind == "numba" for kind, _, _ in made):

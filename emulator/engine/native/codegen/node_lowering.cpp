@@ -96,12 +96,13 @@ NodeLowering::ValueId NodeLowering::select(const Node& node) {
   return v_.vector(Op::Select, mask, v_.value(yes), v_.value(no));
 }
 
-/// The host gives the second operand where one is NaN; a NaN in the first must come through, too.
+/// The host gives the second operand where one is NaN; a NaN in the first must come through, too,
+/// but where the second one is wanted.
 NodeLowering::ValueId NodeLowering::extremum(const Node& node) {
   const ValueId a = v_.value(node.a);
   const ValueId extremum =
       v_.vector(node.op == NodeOp::Max ? Op::Max : Op::Min, a, v_.value(node.b));
-  if (g_.is_constant(node.a)) return extremum;
+  if (g_.is_constant(node.a) || node.detail == second_of_nan) return extremum;
   const ValueId nan = v_.compared(Op::Compare, a, a, code_of(Predicate::Unordered));
   return v_.vector(Op::Select, nan, a, extremum);
 }

@@ -115,6 +115,9 @@ enum class Accuracy : std::uint8_t { Short, Double };
 /// Round: a long that the program converts to a short.
 constexpr std::uint8_t short_result = 1;
 
+/// `detail` of Min: b where a is not a number. Other minima are not a number there.
+constexpr std::uint8_t second_of_nan = 2;
+
 /// A node, or the complement of a mask: index * 2 + 1.
 using Ref = std::uint32_t;
 constexpr Ref no_ref = ~Ref{0};

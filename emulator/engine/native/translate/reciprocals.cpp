@@ -94,7 +94,9 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
 
 /// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2, NEON),
 /// so the estimate of x / 4 is used.
-Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter) {
+/// `at_zero`: among floats, infinite for zero, and still no number for infinity.
+Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter,
+                      bool at_zero = false) {
   if (of_quarter) {
     x = m.mul(x, m.number(0.25));
     scale /= 4;
@@ -102,6 +104,13 @@ Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_
   const Ref y = m.g.op(NodeOp::RecipEstimate, Kind::Number, x);
   const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
   const Ref s = m.scaled(y, scale);
+  // The error is no number for both; the estimate, infinite or zero, times infinity is what is
+  // wanted.
+  if (at_zero) {
+    const Ref error =
+        m.g.op(NodeOp::Min, Kind::Number, e, m.number(INFINITY), no_ref, second_of_nan);
+    return m.fma(s, error, s);
+  }
   if (coarse) return m.fma(s, e, s);
   // 1 + e + e^2 + e^3, of which only the last sum is rounded by much.
   return m.fma(m.fma(m.fma(e, e, e), e, e), s, s);
@@ -127,8 +136,8 @@ Ref estimate_alone(const Maker& m, NodeOp op, Ref x, double scale) {
 Ref reciprocal(const Maker& m, Target target, Ref x, double scale, bool coarse) {
   if (!has_estimates(target))
     return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
-  const Ref made = recip_by_estimate(m, x, scale, coarse,
-                                     target.isa == Isa::Avx2 || target.isa == Isa::Neon);
+  const Ref made =
+      recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2 || target.isa == Isa::Neon);
   return target.infinities ? zero_at_infinity(m, NodeOp::Recip, x, scale, made) : made;
 }
 
@@ -143,6 +152,15 @@ Ref reciprocal_root(const Maker& m, Target target, Ref x, double scale, bool coa
   if (target.gpu) return with_infinity(m, target, x, estimate_alone(m, NodeOp::Rsqrt, x, scale));
   const Ref root = m.g.op(NodeOp::Sqrt, Kind::Number, x);
   return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
+}
+
+/// Whether a node is 1/x by steps, with the host's estimate of it where x is zero.
+bool is_reciprocal_with_zero(const Graph& g, const std::vector<unsigned>& uses, const Node& node) {
+  if (node.op != NodeOp::Select || g[node.a].op != NodeOp::IsZero) return false;
+  const Ref x = g[node.a].a;
+  const Node &estimate = g[node.b], &recip = g[node.c];
+  return estimate.op == NodeOp::RecipEstimate && estimate.a == x && recip.op == NodeOp::Recip &&
+         recip.a == x && std::bit_cast<double>(recip.bits) > 0 && uses[node_of(node.c)] == 1;
 }
 
 }  // namespace
@@ -170,14 +188,22 @@ bool uses_roots(const Graph& g) {
 }
 
 Segment with_steps(const Segment& s, Target target) {
+  const std::vector<unsigned> uses = use_counts(s);
   return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
     if (node.op == NodeOp::RecipEstimate && !has_estimates(target))
       return g.op(NodeOp::Divide, Kind::Number, g.number(1), copy(node.a));
-    if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
     const Maker m{g};
-    const Ref x = copy(node.a);
     const bool floats = target.precision == Precision::Float;
+    if (floats && has_estimates(target) && target.isa != Isa::Neon &&
+        is_reciprocal_with_zero(s.graph, uses, node)) {
+      const Node& recip = s.graph[node.c];
+      const double scale = scale_of(recip, target.precision);
+      if (target.mode != FloatMode::Fast || target.isa != Isa::Avx512)
+        return recip_by_estimate(m, copy(recip.a), scale, true, target.isa == Isa::Avx2, true);
+    }
+    if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
+    const Ref x = copy(node.a);
     const double scale = scale_of(node, target.precision);
     if (floats && target.mode == FloatMode::Fast &&
         (target.isa == Isa::Avx512 || target.isa == Isa::Neon))

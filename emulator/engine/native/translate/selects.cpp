@@ -92,11 +92,12 @@ Segment with_masked_terms(const Segment& s) {
     const Node& node = s.graph[r];
     if (node.op == NodeOp::Select && uses[node_of(node.b)] == 1) {
       const Node& sum = s.graph[node.b];
-      const bool turned = sum.op == NodeOp::Add && sum.b == node.c;
-      if (is_sum(sum.op) && (sum.a == node.c || turned)) {
+      const bool integers = sum.op == NodeOp::IntAdd;
+      const bool turned = (sum.op == NodeOp::Add || integers) && sum.b == node.c;
+      if ((is_sum(sum.op) || integers) && (sum.a == node.c || turned)) {
         const Ref term =
-            g.select(copy(node.a), copy(turned ? sum.a : sum.b), g.constant(Kind::Number, 0));
-        return g.op(sum.op, Kind::Number, copy(node.c), term, no_ref, sum.detail);
+            g.select(copy(node.a), copy(turned ? sum.a : sum.b), g.constant(node.kind, 0));
+        return g.op(sum.op, node.kind, copy(node.c), term, no_ref, sum.detail);
       }
     }
     return no_ref;
