@@ -49,11 +49,12 @@ class ChoiceCosts {
     return is_chosen() ||
            spent + trials + sums * target(length, harmonics) < most_of_direct * sums * sources_;
   }
-  /// The same for what an accuracy usually needs: two trials.
+  /// The same for what an accuracy needs at least, as far as is known: two trials, and of proxies
+  /// half of the usual length, which is that of millions of particles.
   bool usually_pays(bool expansions) const {
     if (options_.degree > 0 || options_.theta > 0) return true;
     const unsigned harmonics = expansions ? usual_degree(options_.accuracy) : 0;
-    const double length = usual_length(expansions);
+    const double length = (expansions ? 1 : 0.5) * usual_length(expansions);
     return pays(length, harmonics, 2 * trial(length, harmonics));
   }
 
