@@ -206,7 +206,9 @@ int run_entries(CLI::App& top, const std::vector<Entry>& entries, const Loudness
                 int argc, const char* const* argv, const CLI::App*& sub) {
   // `gdr help COMMAND` is `gdr COMMAND --help`.
   if (argc > 1 && std::string_view(argv[1]) == "help") {
-    if (argc > 3) return report_usage_error(unexpected_argument(argv[3], top, nullptr), nullptr);
+    if (argc > 3)
+      return report_usage_error(fmt::format("help: one command at a time, got '{}', too", argv[3]),
+                                nullptr);
     const char* const asked[] = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
     return run_entries(top, entries, loudness, argc > 2 ? 3 : 2, asked, sub);
   }

@@ -6,7 +6,7 @@ void add_snapshot_options(CLI::App& app, SnapshotChoice& choice) {
   app.add_option("FILE", choice.file,
                  "snapshot: GADGET (HDF5, binary), TIPSY, or text m x y z vx vy vz")
       ->required();
-  add_repeatable(app, "--omit", choice.omitted, "leave out the particles of a type, such as 0, gas",
+  add_repeatable(app, "--omit", choice.omitted, "leave out the particles of a type: 0 for gas",
                  "TYPE");
 }
 

@@ -17,7 +17,7 @@ std::optional<ByteOrder> gadget_byte_order(const ByteFile& file);
 std::unique_ptr<StoredFile> open_gadget_binary(const std::string& path);
 
 /// Byte order of a file in TIPSY's format; nothing for a file in another format. Such files have no
-/// mark: the header must agree with the size of the file.
+/// mark: the numbers of particles in the header must agree with their sum.
 std::optional<ByteOrder> tipsy_byte_order(const ByteFile& file);
 /// Opens a file in TIPSY's format, in either byte order ("standard" is big-endian). Gas becomes
 /// PartType0, dark matter PartType1, stars PartType4; there are no ids. Format: N-body shop,

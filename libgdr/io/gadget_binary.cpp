@@ -104,6 +104,13 @@ class GadgetReader {
     return is_mass && header_.masses[type] != 0 ? 0 : header_.counts[type];
   }
 
+  /// Particles of all types in a block.
+  std::uint64_t count(const Block& block) const {
+    std::uint64_t particles = 0;
+    for (std::size_t type = 0; type < types; ++type) particles += count(block, type);
+    return particles;
+  }
+
   /// Bytes of a number: both lengths of the record tell, of which only the low 32 bits are stored.
   std::size_t number_size(const Block& block, std::uint64_t at, std::uint64_t numbers) const {
     for (const std::size_t size : {4U, 8U}) {
@@ -112,15 +119,14 @@ class GadgetReader {
       if (mark(at) == low && end + mark_length <= file_.size() && mark(end) == low) return size;
     }
     fail(
-        fmt::format("the block {} at byte {} has a length of {} bytes; expected {} numbers of 4 "
+        fmt::format("the block of {} at byte {} has a length of {} bytes; expected {} numbers of 4 "
                     "or 8 bytes",
-                    std::string_view(block.name, 4), at, mark(at), numbers));
+                    block.dataset, at, mark(at), numbers));
   }
 
   /// Records where a block is, whose record begins at `at`; returns where the next one does.
   std::uint64_t read_block(const Block& block, std::uint64_t at) {
-    std::uint64_t particles = 0;
-    for (std::size_t type = 0; type < types; ++type) particles += count(block, type);
+    const std::uint64_t particles = count(block);
     // A block for no particles may be missing.
     if (particles == 0 && (at == file_.size() || mark(at) != 0)) return at;
     const std::size_t size = number_size(block, at, particles * block.width);
@@ -148,7 +154,8 @@ class GadgetReader {
       at += 2 * mark_length + name_length;
       const auto is_named = [&](const Block& b) { return std::memcmp(b.name, &name, 4) == 0; };
       const auto block = std::find_if(blocks.begin(), blocks.end(), is_named);
-      at = block == blocks.end() ? at + length : read_block(*block, at);
+      const bool is_wanted = block != blocks.end() && count(*block) > 0;
+      at = is_wanted ? read_block(*block, at) : at + length;
     }
   }
 

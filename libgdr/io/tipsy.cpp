@@ -22,32 +22,52 @@ constexpr std::size_t number_size = 4;
 
 struct TipsyHeader {
   double time = 0;
+  std::uint32_t particles = 0, dimensions = 0;
   std::array<std::uint32_t, 3> counts{};
-  std::uint64_t size = 0;  ///< bytes: 32, or 28 without the number that fills it
-};
 
-/// The header in a byte order, if it agrees with the size of the file.
+  std::uint64_t record_bytes() const {
+    std::uint64_t bytes = 0;
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+      bytes += std::uint64_t{counts[k]} * kinds[k].numbers * number_size;
+    return bytes;
+  }
+};
+constexpr std::uint64_t header_bytes = 32, header_without_filler = 28;
+
+/// The header in a byte order, if it is one: numbers of particles that agree with their sum.
 std::optional<TipsyHeader> read_tipsy_header(const ByteFile& file, ByteOrder order) {
-  if (file.size() < 28) return {};
+  if (file.size() < header_without_filler) return {};
   TipsyHeader header;
   header.time = file.number<double>(0, order);
-  const auto all = file.number<std::uint32_t>(8, order);
-  const auto dimensions = file.number<std::uint32_t>(12, order);
-  std::uint64_t sum = 0, bytes = 0;
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    header.counts[k] = file.number<std::uint32_t>(16 + 4 * k, order);
-    sum += header.counts[k];
-    bytes += std::uint64_t{header.counts[k]} * kinds[k].numbers * number_size;
-  }
-  if (dimensions != 3 || sum != all || bytes > file.size()) return {};
-  header.size = file.size() - bytes;
+  header.particles = file.number<std::uint32_t>(8, order);
+  header.dimensions = file.number<std::uint32_t>(12, order);
+  std::uint64_t sum = 0;
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    sum += header.counts[k] = file.number<std::uint32_t>(16 + 4 * k, order);
+  const bool is_header =
+      header.dimensions >= 1 && header.dimensions <= 3 && sum > 0 && sum == header.particles;
+  return is_header ? std::optional(header) : std::nullopt;
+}
+
+/// Where the records begin. Throws Error (Input) for files of another size than the header tells.
+std::uint64_t first_record(const ByteFile& file, const TipsyHeader& header, ByteOrder order) {
+  const auto fail = [&](const std::string& what) {
+    throw Error(ErrorCategory::Input,
+                fmt::format("{}: as a snapshot in TIPSY's format: {}", file.path(), what));
+  };
+  if (header.dimensions != 3) fail(fmt::format("it has {} dimensions", header.dimensions));
+  const std::uint64_t bytes = header.record_bytes();
+  if (file.size() == header_bytes + bytes) return header_bytes;
   // Without the number that fills the header a mass follows; zero there is that number, in a file
   // that is cut short.
-  const bool is_filled = header.size == 32;
-  const bool is_short =
-      header.size == 28 && bytes > 0 && file.number<std::uint32_t>(28, order) != 0;
-  if (!is_filled && !is_short) return {};
-  return header;
+  if (file.size() == header_without_filler + bytes &&
+      file.number<std::uint32_t>(header_without_filler, order) != 0)
+    return header_without_filler;
+  fail(
+      fmt::format("{} particles are {} bytes, but the file has {}; is it cut short, or with "
+                  "numbers of 8 bytes?",
+                  header.particles, header_bytes + bytes, file.size()));
+  return 0;
 }
 
 }  // namespace
@@ -66,7 +86,7 @@ std::unique_ptr<StoredFile> open_tipsy(const std::string& path) {
   const TipsyHeader header = *read_tipsy_header(file, *order);
   PackedFile::Datasets datasets;
   std::vector<double> counts(6, 0.0);
-  std::uint64_t at = header.size;
+  std::uint64_t at = first_record(file, header, *order);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     const std::uint64_t stride = kinds[k].numbers * number_size;
     const std::size_t rows = header.counts[k];

@@ -102,6 +102,8 @@ class GravityTree {
       sum_all(all);
       error_ = sample_->error_of(rows_);
       measure_small_accelerations();
+      // Direct sums name the particle with an acceleration that is not finite.
+      if (!std::isfinite(error_.rms)) return false;
       if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
       const double smaller =
           std::pow(accuracy_of_sample * options_.accuracy / error_.rms, 1.0 / (degree() + 1.5));

@@ -167,7 +167,8 @@ class PairLaw:
 
 def _function(law: str, names: Sequence[str]) -> str:
     """The law as a function of the kernel language, with the energy as its value."""
-    text = law.rstrip("; \t\n")
+    without_comments = re.sub(r"//[^\n]*|/\*.*?\*/", " ", law, flags=re.DOTALL)
+    text = without_comments.rstrip("; \t\n")
     end = max(text.rfind(";"), text.rfind("}")) + 1
     if not text[end:].strip() or re.match(r"\s*\w+\s*[-+*]?=[^=]", text[end:]):
         raise ValueError(

@@ -323,7 +323,8 @@ def _batched(primitive: Any, roles_of: Callable[..., Tuple[Any, Any]]) -> Callab
 
     def rule(arguments: Sequence[Any], axes: Sequence[Any], **options: Any) -> Any:
         roles, results = roles_of(**options)
-        if any(o.items == PARAMS and axis is not None for o, axis in zip(roles, axes)):
+        batches = [(o, a.shape[x]) for o, a, x in zip(roles, arguments, axes) if x is not None]
+        if any(o.items == PARAMS or size == 0 for o, size in batches):
             return _one_by_one(primitive, arguments, axes, **options)
         return _in_one_call(primitive, roles, results, arguments, axes, **options)
 

@@ -106,7 +106,7 @@ class ReboundGravity {
   /// Number of calls, and of the last one the error of a tree (0: direct sums) and the number of
   /// sources and clusters in the sums of a target.
   std::tuple<std::size_t, double, double> statistics() const {
-    return {calls_, last_ ? last_->error : 0, last_ ? last_->sources_per_target : 0};
+    return {calls_, last_error_, last_length_};
   }
 
   /// Computes the accelerations of all particles; false, and nothing is done, if there are few.
@@ -139,6 +139,8 @@ class ReboundGravity {
           add(gravity, rebound_parts(n, active, back_reaction, ignore), eps);
         },
         true);
+    last_error_ = last_ ? last_->error : 0;
+    last_length_ = last_ ? last_->sources_per_target : 0;
     for_particles(r, [&, ax = at.at("ax")](std::size_t i, char* particle) {
       double* const a = &member_at<double>(particle, ax);
       for (std::size_t k = 0; k < 3; ++k) a[k] = g * sum_[3 * i + k];
@@ -195,7 +197,8 @@ class ReboundGravity {
   bool tree_;  ///< whether a tree may be used
   std::size_t calls_ = 0;
   TreeOptions options_;
-  std::optional<TreeReport> last_;  ///< of the last tree
+  std::optional<TreeReport> last_;  ///< of the last tree; used without the GIL
+  double last_error_ = 0, last_length_ = 0;
   std::vector<double> position_, mass_, sum_, part_sum_;
 };
 
@@ -292,8 +295,10 @@ void bind_rebound(py::module_& m) {
   py::class_<ReboundGravity>(m, "ReboundGravity")
       .def(py::init<const DevicePointer&, std::optional<double>, double>())
       .def("statistics", &ReboundGravity::statistics);
+  // Once: REBOUND reads it without the GIL.
   m.def("describe_rebound", [](const MemberOffsets& simulation, const MemberOffsets& particle,
                                std::size_t particle_bytes, std::size_t report, std::size_t update) {
+    if (rebound().particle_bytes != 0) return;
     rebound() = {simulation, particle, particle_bytes,
                  reinterpret_cast<void (*)(void*, const char*)>(report),
                  reinterpret_cast<void (*)(void*)>(update)};

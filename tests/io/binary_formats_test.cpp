@@ -106,9 +106,13 @@ TEST_CASE("binary snapshots that are cut short or damaged are refused with file 
   }
   std::string longer = whole;
   longer[4] = 3;  // three particles of gas: the block of positions is too short for seven particles
-  refused(longer, {"POS ", "21 numbers", "72 bytes"});
+  refused(longer, {"Coordinates", "21 numbers", "72 bytes"});
   const std::string tipsy = tipsy_bytes({}, ByteOrder::Big);
-  refused(tipsy.substr(0, tipsy.size() - 4), {"neither HDF5, nor text"});
+  refused(tipsy.substr(0, tipsy.size() - 4), {"TIPSY", "6 particles", "280 bytes", "276"});
+  refused(tipsy + "more", {"TIPSY", "280 bytes", "284"});
+  std::string flat = tipsy;
+  flat[15] = 2;
+  refused(flat, {"TIPSY", "2 dimensions"});
 }
 
 TEST_CASE("a block of masses that the header asks for must be there") {
@@ -118,6 +122,18 @@ TEST_CASE("a block of masses that the header asks for must be there") {
   bytes.resize(bytes.size() - (8 + 3 * 4));
   const std::string path = folder.make("without", bytes);
   expect_error(ErrorCategory::Input, {path}, [&] { read_snapshot(path); });
+}
+
+TEST_CASE("a block of masses beside masses in the header of format 2 is skipped") {
+  const TemporaryFolder folder;
+  BinaryParticles particles;
+  const std::string with_block = gadget_bytes(particles, 2, ByteOrder::Little);
+  std::string bytes = with_block;
+  // The masses of gas and stars in the header, too: the block has three numbers that nobody needs.
+  const double mass = 4;
+  for (const std::size_t type : {0U, 4U}) std::memcpy(&bytes[16 + 4 + 24 + 8 * type], &mass, 8);
+  const Snapshot s = read_snapshot(folder.make("both", bytes));
+  CHECK(s.mass == std::vector<double>{4, 4, 0.5, 0.5, 0.5, 4});
 }
 
 TEST_CASE("types that are left out are neither read nor checked") {

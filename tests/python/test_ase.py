@@ -58,6 +58,14 @@ def test_all_properties_are_those_of_ase_lennard_jones(pbc, ends):
     agree(atoms.calc, right.calc)
 
 
+def test_comments_in_a_law_are_no_statements():
+    plain, commented = bulk("Ar", "fcc", a=5.26), bulk("Ar", "fcc", a=5.26)
+    plain.calc = PairPotential(LJ, 9.0, **ARGON)
+    law = "/* powers; of s */ s = (sigma^2/r2)^3; // not 12; but 6\n4*epsilon*(s*s - s) // the energy"
+    commented.calc = PairPotential(law, 9.0, **ARGON)
+    assert commented.get_potential_energy() == plain.get_potential_energy()
+
+
 def test_an_atom_meets_its_own_images_in_a_cell_below_the_cutoff():
     atoms = bulk("Ar", "fcc", a=5.26)  # one atom
     atoms.calc, right = PairPotential(LJ, 14.0, shift=True, **ARGON), atoms.copy()

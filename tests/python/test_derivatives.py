@@ -383,6 +383,15 @@ def test_vmap_over_targets_and_sources_is_one_call(monkeypatch, name, axes):
 
 
 @needs_jax
+def test_vmap_of_an_empty_batch_is_empty():
+    law = gdr.jax.function(gdr.compile("VARI vec3 x; VARJ vec3 xs; VARF u; u += norm2(x - xs);"))
+    found = jax.vmap(lambda x: law(targets={"x": x}, sources={"xs": jnp.ones((4, 3))})["u"])(
+        jnp.ones((0, 5, 3))
+    )
+    assert found.shape == (0, 5)
+
+
+@needs_jax
 def test_vmap_of_vmap_and_of_gravity_is_one_call(monkeypatch):
     law, b = gdr.jax.function(COMPILED["Gaussian"]), np.ones(M)
     xs, ys = RNG.normal(size=(2, 3, N, 3)), RNG.normal(size=(3, M, 3))

@@ -226,3 +226,12 @@ def test_large_blocks_of_hermite_have_trees_and_a_file_continues_the_run(native,
     assert next(direct).step == 0  # another accuracy: a new run
     with pytest.raises(ValueError, match="accuracy"):
         nbody.hermite(stars, t_end=1, eps=0.1, accuracy=1.0, device=native)
+
+
+@pytest.mark.parametrize("method", ["multipole", "expansion"])
+def test_a_close_pair_whose_force_overflows_ends_a_tree_of_a_chosen_method(native, method):
+    pos = np.random.default_rng(3).normal(size=(6000, 3))
+    pos[0] = 0
+    pos[1] = [1e-120, 0, 0]
+    with pytest.raises(gdr.InputError, match="particle [01]"):
+        gdr.gravity(pos, np.ones(6000), 0.0, accuracy=1e-3, method=method, device=native)

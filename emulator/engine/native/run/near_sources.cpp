@@ -111,6 +111,7 @@ std::optional<CutoffWords> cutoff_words(const LoadedProgram& loaded, const Compi
                        const std::vector<LinkLayout::Field>& fields,
                        std::uint32_t variable) -> const PortField* {
     const auto found = std::ranges::find(fields, variable, &LinkLayout::Field::variable);
+    if (found == fields.end()) return nullptr;
     const PortField* const field = &all[static_cast<std::size_t>(found - fields.begin())];
     return is_plain_double(*field) ? field : nullptr;
   };

@@ -27,8 +27,8 @@ struct CutoffWords {
 std::optional<CutoffWords> cutoff_words(const LoadedProgram& loaded, const CompiledSection& body);
 
 /// Leaves out the sources beyond the cut-off of all targets of some vectors: they contribute
-/// nothing, so that results keep their bits. A vector of neighbouring targets needs a third of the
-/// sources that 128 targets share. One for each thread.
+/// nothing, so that results keep their bits. In a liquid a vector of neighbouring targets needs a
+/// third of the sources that 128 targets share. One for each thread.
 class NearSources {
  public:
   /// Goes on to the sources of targets, whose records are given.
