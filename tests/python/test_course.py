@@ -43,7 +43,8 @@ def test_each_solution_is_accepted_and_each_exercise_is_not(check, number):
         (5, "r2 == 0 || ", "", "energy of target"),
         (5, "0.5*u", "u", "energy of target"),
         (6, "4096", "8192", "bottleneck"),
-        (6, "409.6", '"many"', ""),
+        (5, "r2 >= rc*rc", "r2 > rc*rc", "target"),
+        (6, "409.6", '"many"', "not a number"),
     ],
 )
 def test_the_checker_says_what_is_wrong(check, tmp_path, number, right, wrong, message):

@@ -140,8 +140,8 @@ def read(path: PathLike, *, velocities: bool = True, omit: Sequence[int] = ()) -
     GADGET files may have no header; masses may be in its MassTable. The name of one file of a
     multi-file snapshot (``name.0.hdf5``, ``name.1.hdf5``, ..., or ``name.000.hdf5``, ...) selects
     all files. A dataset without values has no particles. ``velocities=False`` does not read
-    velocities, which some files lack: those of the snapshot are then zero. Particles of the types in ``omit``
-    are left out; nothing of them is read or checked.
+    velocities, which some files lack: those of the snapshot are then zero. Particles of the types
+    in ``omit`` are left out; nothing of them is read or checked.
 
     Raises FileError for a file that cannot be read, InputError for one that is not a snapshot,
     lacks velocities or contains a NaN, and for files of different snapshots, ImportError if h5py is
