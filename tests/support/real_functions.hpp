@@ -1,5 +1,5 @@
-// Functions that a type of numbers has as its own operations, for evaluate() in other types than the
-// host's.
+// Functions that a type of numbers has as its own operations, for evaluate() in other types than
+// the host's.
 #pragma once
 
 #include <optional>

@@ -155,7 +155,8 @@ class Emitter : Operands {
     }
     // Xbyak derives the vector length from the type of the register.
     const Xbyak::Address from = address({i.a.place.base, false, i.a.place.offset});
-    const Xbyak::Ymm to = c_.target.mask_registers ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
+    const Xbyak::Ymm to =
+        c_.target.mask_registers ? Xbyak::Ymm(zmm(i.to)) : Xbyak::Ymm(i.to.number);
     return c_.target.floats ? a_.vbroadcastss(to, from) : a_.vbroadcastsd(to, from);
   }
 

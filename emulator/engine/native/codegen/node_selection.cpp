@@ -22,9 +22,9 @@ bool NodeSelection::makes_operation(std::uint32_t n) const {
   return needed_[n] && !absorbed_[n] && !compared_[n] && !is_leaf(op) && !is_free(op);
 }
 
-/// Comparisons of which only the complement is used, if the host has an instruction for that: Select
-/// and Both accept complements of the others. And Both of two complements, which is the complement
-/// of one instruction.
+/// Comparisons of which only the complement is used, if the host has an instruction for that:
+/// Select and Both accept complements of the others. And Both of two complements, which is the
+/// complement of one instruction.
 void NodeSelection::find_inverted(const Segment& segment) {
   std::vector<bool> straight(g_.size(), false), turned(g_.size(), false);
   const auto note = [&](Ref r) { (negated(r) ? turned : straight)[node_of(r)] = true; };
@@ -38,10 +38,9 @@ void NodeSelection::find_inverted(const Segment& segment) {
   for (std::uint32_t n = 0; n < g_.size(); ++n) {
     const NodeOp op = g_[ref_to(n)].op;
     const bool of_integers = op == NodeOp::BitsEqual || op == NodeOp::BitsNegative;
-    inverted_[n] =
-        turned[n] && !straight[n] && is_comparison(op) &&
-        (target_.complements == jit::Complements::All ||
-         (target_.complements == jit::Complements::OfNumbers && !of_integers));
+    inverted_[n] = turned[n] && !straight[n] && is_comparison(op) &&
+                   (target_.complements == jit::Complements::All ||
+                    (target_.complements == jit::Complements::OfNumbers && !of_integers));
     if (op == NodeOp::Both && needed_[n]) inverted_[n] = is_either(g_[ref_to(n)]);
   }
 }
