@@ -337,10 +337,11 @@ class GravityTree {
         use_degree(next);
         continue;
       }
-      // Without a trial, with one degree more, unless softening leaves many pairs: the sum measures
-      // its error, too.
-      if (next >= most || pairs_of_sample() > 1.5 * usual_length(options_.accuracy, true))
-        return false;
+      // Without a trial, with one degree more: the sum measures its error, too. Not with a
+      // softening, whose errors a higher degree does not have: a second sum takes as long as direct
+      // sums.
+      const bool softened = in_.softening > 0 || softening_.of_each();
+      if (next >= most || softened) return false;
       use_degree(next + 1);
       return fast_enough();
     }
