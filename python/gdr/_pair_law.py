@@ -10,17 +10,33 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from typing import Any, Collection, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import (
+    Any,
+    Collection,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+    Union,
+)
 
 import numpy as np
 
 from ._arrays import Floats, check_type, choice, number
 from ._kernel import Kernel, compile
+from ._names import advice
 from ._open import DeviceLike, device_or_default
 from .errors import InputError
 
 #: Values of a parameter by pairs of species, whose names are in alphabetical order.
 Pairs = Dict[Tuple[str, str], float]
+
+#: In front of a parameter's name in a kernel, where no other name begins with it.
+_PARAMETER = "law_"
 
 
 class PairLaw:
@@ -54,6 +70,14 @@ class PairLaw:
         for name in parameters:
             if name in ("r", "r2", "pair_energy"):
                 raise ValueError(f"{name}: this is no name of a parameter, but of the law")
+        self._function = _function(settings["law"], list(parameters))
+        unknown = [name for name in parameters if name not in words(settings["law"])]
+        if unknown:
+            known = [*_free_words(settings["law"]), *settings, "device"]
+            raise TypeError(
+                f"{', '.join(unknown)}: not in the law, and no other argument"
+                + advice(unknown, known, [*parameters, "law", "cutoff"])
+            )
         for name, rule in settings["mixing"].items():
             choice(f"mixing[{name!r}]", rule, ("arithmetic", "geometric"))
             if not isinstance(parameters.get(name), Mapping):
@@ -68,21 +92,31 @@ class PairLaw:
             else one
             for name, one in values.items()
         }
-        self._function = _function(settings["law"], list(values))
+        #: The parameters, with numbers and texts only.
+        self.parameters: Dict[str, Any] = {
+            name: {_key(pair): v for pair, v in one.items()} if isinstance(one, dict) else one
+            for name, one in values.items()
+        }
+        self._kernels: Dict[bool, Kernel] = {}
         self._shift = self._energies_at_cutoff() if settings["shift"] else 0.0
 
     def kernel(self, virial: bool) -> Kernel:
-        """The kernel of forces and energies, and of virials -x_a F_b as symmetric tensors if wanted.
-        Each of a pair's particles gets half of its energy and its virial."""
+        """The kernel of forces and energies, and of virials -x_a F_b as symmetric tensors if
+        wanted. Each of a pair's particles gets half of its energy and its virial."""
+        if virial not in self._kernels:
+            self._kernels[virial] = self._compiled(virial)
+        return self._kernels[virial]
+
+    def _compiled(self, virial: bool) -> Kernel:
         by_species = [name for name, value in self._values.items() if np.ndim(value)]
         shifted = bool(np.any(self._shift))
         size = len(self.species)
-        constants = [f"pair_{name}[{size}][{size}]" for name in by_species]
+        constants = [f"{_PARAMETER}{name}[{size}][{size}]" for name in by_species]
         lines = ["precision long;"]
         if shifted and size:
             constants.append(f"pair_shift[{size}][{size}]")
         lines += [f"CONST table {text};" for text in constants]
-        numbers = [f"pair_{name}" for name in self._values if name not in by_species]
+        numbers = [_PARAMETER + name for name in self._values if name not in by_species]
         if shifted and not size:
             numbers.append("pair_shift")
         if self._onset:
@@ -94,7 +128,7 @@ class PairLaw:
         if size:
             lines.append("VARI int pair_i; VARJ int pair_j;")
         at = "[pair_i][pair_j]"
-        values = [f"pair_{name}{at if name in by_species else ''}" for name in self._values]
+        values = [f"{_PARAMETER}{name}{at if name in by_species else ''}" for name in self._values]
         lines += [
             self._function,
             "pair_d = pair_xi - pair_xj;",
@@ -117,10 +151,11 @@ class PairLaw:
 
     def params(self) -> Dict[str, Any]:
         """The parameters of ``kernel``. Tables have 0 where no value was given."""
-        values = {**self._values, **({"shift": self._shift} if np.any(self._shift) else {})}
+        values = {_PARAMETER + name: value for name, value in self._values.items()}
+        if np.any(self._shift):
+            values["pair_shift"] = self._shift
         found: Dict[str, Any] = {
-            f"pair_{name}": np.nan_to_num(v).ravel() if np.ndim(v) else v
-            for name, v in values.items()
+            name: np.nan_to_num(v).ravel() if np.ndim(v) else v for name, v in values.items()
         }
         if self._onset:
             found.update(pair_onset2=self._onset**2, pair_end2=self.cutoff**2)
@@ -144,19 +179,21 @@ class PairLaw:
 
     def _energies_at_cutoff(self) -> Any:
         """The law at the cut-off: a number, or one for each pair of species that has parameters."""
-        names = list(self._values)
+        names = [_PARAMETER + name for name in self._values]
         columns = np.broadcast_arrays(*(np.asarray(v, float) for v in self._values.values()), 0.0)
         known = np.isfinite(np.array(columns)).all(axis=0)
-        kernel = compile(
-            f"precision long;\nVARI {', '.join(['pair_r', *('pair_' + n for n in names)])}; VARF u;\n"
-            f"{self._function}\nu += pair_energy({', '.join(['pair_r^2', 'pair_r', *('pair_' + n for n in names)])});",
-            name="pair_energy",
-        )
+        lines = [
+            "precision long;",
+            f"VARI {', '.join(['pair_r', *names])}; VARF u;",
+            self._function,
+            f"u += pair_energy({', '.join(['pair_r^2', 'pair_r', *names])});",
+        ]
+        kernel = compile("\n".join(lines), name="pair_energy")
         job = device_or_default(self._device).job(kernel)
         job.sources(1)
         job.targets(
             pair_r=np.full(known.sum(), self.cutoff),
-            **{f"pair_{n}": c[known] for n, c in zip(names, columns)},
+            **{name: column[known] for name, column in zip(names, columns)},
         )
         energies = np.full(known.shape, np.nan)
         energies[known] = job.run().u
@@ -165,16 +202,47 @@ class PairLaw:
         return energies if energies.ndim else float(energies)
 
 
+def words(law: str) -> Set[str]:
+    """The names in a law: those of parameters, temporaries and functions."""
+    return {found.group() for found in _word(_plain(law))}
+
+
+def _free_words(law: str) -> List[str]:
+    """The names in a law that are to be parameters, as far as this is clear without a compiler."""
+    text = _plain(law)
+    names = {
+        found.group()
+        for found in _word(text)
+        if not re.match(r"\s*(\(|[-+*/^]?=(?!=))", text[found.end() :])
+    }
+    assigned = set(re.findall(r"\b([A-Za-z_]\w*)\s*[-+*/^]?=(?!=)", text))
+    return sorted(names - assigned - {"r", "r2", "if", "else"})
+
+
+def _word(text: str) -> Iterator[re.Match[str]]:
+    return re.finditer(r"(?<![\w.])[A-Za-z_]\w*", text)
+
+
+def _plain(law: str) -> str:
+    """The law without comments."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", law, flags=re.DOTALL)
+
+
 def _function(law: str, names: Sequence[str]) -> str:
     """The law as a function of the kernel language, with the energy as its value."""
-    without_comments = re.sub(r"//[^\n]*|/\*.*?\*/", " ", law, flags=re.DOTALL)
-    text = without_comments.rstrip("; \t\n")
+    text = _plain(law).rstrip("; \t\r\n")
     end = max(text.rfind(";"), text.rfind("}")) + 1
     if not text[end:].strip() or re.match(r"\s*\w+\s*[-+*]?=[^=]", text[end:]):
         raise ValueError(
             "law: it must end with an expression, the energy of a pair: 's = sigma/r; s^12 - s^6'"
         )
-    return f"function pair_energy({', '.join(['r2', 'r', *names])}) {{\n{text[:end]}\nreturn {text[end:].strip()};\n}}"
+    head = f"function pair_energy({', '.join(['r2', 'r', *names])}) {{"
+    return f"{head}\n{text[:end]}\nreturn {text[end:].strip()};\n}}"
+
+
+def _key(pair: Tuple[str, str]) -> str:
+    """A pair of species as the key of a dictionary: ``Ar``, ``Ar-Kr``."""
+    return pair[0] if pair[0] == pair[1] else "-".join(pair)
 
 
 def _value(name: str, given: Any, symbols: Collection[str]) -> Union[float, Pairs]:
@@ -202,7 +270,7 @@ def _value(name: str, given: Any, symbols: Collection[str]) -> Union[float, Pair
 
 
 def _table(name: str, values: Pairs, species: Sequence[str], rule: Optional[str]) -> Floats:
-    """The values of all pairs of species, mixed where they are not given; NaN where there is none."""
+    """The values of all pairs of species, mixed where they are not given; NaN for no value."""
     table = np.full((len(species),) * 2, np.nan)
     for (i, a), (j, b) in itertools.product(enumerate(species), repeat=2):
         pair = (min(a, b), max(a, b))

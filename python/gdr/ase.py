@@ -23,7 +23,7 @@ except ImportError as error:
 
 from ._arrays import Ints, check_finite
 from ._open import DeviceLike
-from ._pair_law import PairLaw
+from ._pair_law import PairLaw, words
 from ._pairs import PairSum
 from .errors import InputError
 
@@ -31,7 +31,7 @@ __all__ = ["PairPotential"]
 
 #: Arguments that are not parameters of the law.
 _SETTINGS = ("law", "cutoff", "shift", "onset", "mixing", "skin")
-#: The components xx, yy, zz, yz, xz, xy, in ASE's order, of a symmetric tensor of the kernel language.
+#: The components xx, yy, zz, yz, xz, xy, in ASE's order, of a symmetric tensor of a kernel.
 _VOIGT = [0, 3, 5, 4, 2, 1]
 
 
@@ -44,8 +44,9 @@ class PairPotential(Calculator):
     that end with semicolons. It contains the distance ``r``, its square ``r2`` (faster for even
     powers), and parameters by name. ``cutoff``: pairs count whose distance is below it.
     ``parameters``: each is a number for all pairs, or a dictionary with a value for each pair of
-    species, ``{"Ar": 1.0, "Kr": 1.4, "Ar-Kr": 1.15}``. ``mixing``: ``"arithmetic"`` or
-    ``"geometric"`` by parameter, the mean of both species for pairs without a value.
+    species, ``{"Ar": 1.0, "Kr": 1.4, "Ar-Kr": 1.15}``, and must occur in the law. ``mixing``:
+    ``"arithmetic"`` or ``"geometric"`` by parameter, the mean of both species for pairs without a
+    value.
 
     ``shift=True`` subtracts the energy at the cut-off, so that energies are continuous.
     ``onset``: the law is multiplied by a function that decreases from 1 there to 0 at the cut-off,
@@ -61,7 +62,8 @@ class PairPotential(Calculator):
     computed with the forces, which takes about a third longer.
 
     Raises TypeError and ValueError naming the argument, ProgramError for a law, and, when
-    properties are computed, InputError for atoms at the same place and species without parameters.
+    properties are computed, InputError for species without parameters, and where the law is not
+    finite, as most are for atoms at the same place.
     """
 
     implemented_properties = ["energy", "energies", "free_energy", "forces", "stress", "stresses"]
@@ -83,24 +85,51 @@ class PairPotential(Calculator):
         super().__init__()
         self._device = device
         self.set(
-            law=law, cutoff=cutoff, shift=shift, onset=onset, mixing=dict(mixing or {}), skin=skin,
-            **parameters,
+            law=law, cutoff=cutoff, shift=shift, onset=onset, mixing=mixing, skin=skin, **parameters
         )  # fmt: skip
 
     def set(self, **changes: Any) -> Dict[str, Any]:
-        """Change the law, its parameters or other arguments, by name; returns those that differ."""
+        """Change the law, its parameters or other arguments, by name; returns those that differ.
+
+        All are checked before any is changed. Parameters that a new law does not contain are
+        dropped.
+        """
         before: Dict[str, Any] = self.parameters
-        given = {**before, **changes}
-        if not given:
+        if not before and not changes:
             return {}  # the base class, before there is a law
+        device = changes.pop("device", self._device)
+        given = {**before, **changes}
         settings = {name: given.pop(name) for name in _SETTINGS}
-        self._law = PairLaw(settings, given, chemical_symbols, self._device)
+        if "law" in changes and isinstance(changes["law"], str):
+            kept = {*words(changes["law"]), *changes}
+            given = {name: value for name, value in given.items() if name in kept}
+            if "mixing" not in changes and before:
+                rules = settings["mixing"].items()
+                settings["mixing"] = {name: rule for name, rule in rules if name in kept}
+        if settings["mixing"] is None:
+            settings["mixing"] = {}
+        law = PairLaw(settings, given, chemical_symbols, device)
+        settings["mixing"] = dict(settings["mixing"])
+        # Checks the law, the skin and the device.
+        PairSum(
+            law.kernel(False), law.cutoff, box=None, periodic=False, skin=settings["skin"],
+            device=device, **law.params(),
+        )  # fmt: skip
+        self._law = law
         #: By directions of periods, and whether virials are computed.
         self._sums: Dict[Tuple[Tuple[bool, ...], bool], PairSum] = {}
         self._with_virial = False
-        self.parameters = type(before)({**settings, **given})
+        differs = {"device": device} if device is not self._device else {}
+        self._device = device
+        after = type(before)({**settings, **law.parameters})
+        self.parameters = after
         self.reset()
-        return {name: v for name, v in changes.items() if name not in before or before[name] != v}
+        differs.update(
+            (name, after[name])
+            for name in changes
+            if name not in before or before[name] != after[name]
+        )
+        return differs
 
     def calculate(
         self,

@@ -13,6 +13,7 @@ from ase import Atoms, units
 from ase.build import bulk
 from ase.calculators.lj import LennardJones
 from ase.calculators.morse import MorsePotential
+from ase.io import read
 from ase.md.verlet import VelocityVerlet
 from ase.optimize import BFGS
 
@@ -61,7 +62,9 @@ def test_all_properties_are_those_of_ase_lennard_jones(pbc, ends):
 def test_comments_in_a_law_are_no_statements():
     plain, commented = bulk("Ar", "fcc", a=5.26), bulk("Ar", "fcc", a=5.26)
     plain.calc = PairPotential(LJ, 9.0, **ARGON)
-    law = "/* powers; of s */ s = (sigma^2/r2)^3; // not 12; but 6\n4*epsilon*(s*s - s) // the energy"
+    law = (
+        "/* powers; of s */ s = (sigma^2/r2)^3; // not 12; but 6\n4*epsilon*(s*s - s) // the energy"
+    )
     commented.calc = PairPotential(law, 9.0, **ARGON)
     assert commented.get_potential_energy() == plain.get_potential_energy()
 
@@ -226,7 +229,7 @@ def test_atoms_without_a_cell_have_no_stress_and_no_atoms_no_energy():
         (dict(law=3), TypeError, "law: expected a text, got int"),
         (dict(law="e = r;"), ValueError, "law: it must end with an expression"),
         (dict(law=""), ValueError, "law: it must end with an expression"),
-        (dict(law="nothing*r"), gdr.ProgramError, "nothing"),
+        (dict(law="nothing*sigma*epsilon*r"), gdr.ProgramError, "nothing"),
         (dict(cutoff=0), ValueError, "cutoff: expected a number above 0"),
         (dict(cutoff=np.nan), ValueError, "cutoff: expected a finite number"),
         (dict(onset=9), ValueError, "onset is 9.0; it must be below the cut-off, 8.0"),
@@ -252,13 +255,95 @@ def test_atoms_without_a_cell_have_no_stress_and_no_atoms_no_energy():
         (dict(mixing={"q": "geometric"}), ValueError, "mixing: 'q' is no parameter"),
         (dict(r2=3.0), ValueError, "r2: this is no name of a parameter"),
         (dict(skin=-1.0), ValueError, "skin"),
+        (dict(mixing="abc"), TypeError, "mixing: expected a dictionary, got str"),
+        (dict(device=3), TypeError, "device: expected a gdr.Device or a name"),
+        (dict(onsett=5.0), TypeError, "onsett: not in the law.*; did you mean 'onset'"),
+        (dict(skinn=5.0), TypeError, "skinn: not in the law.*; did you mean 'skin'"),
     ],
 )
 def test_wrong_arguments_are_named(given, error, message):
     arguments = {"law": LJ, "cutoff": 8.0, **ARGON, **given}
     with pytest.raises(error, match=message):
-        atoms = Atoms("Ar2", [[0, 0, 0], [0, 0, 4]], calculator=PairPotential(**arguments))
-        atoms.get_potential_energy()
+        PairPotential(**arguments)
+    calc = PairPotential(LJ, 8.0, **ARGON)
+    before = copy.deepcopy(calc.parameters)
+    atoms = Atoms("Ar2", [[0, 0, 0], [0, 0, 4]], calculator=calc)
+    energy = atoms.get_potential_energy()
+    with pytest.raises(error, match=message):
+        calc.set(**given)
+    assert calc.parameters == before and atoms.get_potential_energy() == energy
+
+
+def test_a_misspelt_change_is_refused():
+    calc = PairPotential(LJ, 8.0, **ARGON)
+    with pytest.raises(TypeError, match="sigm: not in the law, .*; did you mean 'sigma'"):
+        PairPotential(LJ, 8.0, epsilon=0.0103, sigm=3.4)
+    names = r"\(known: a, epsilon, q, sigmas, law, cutoff, shift, onset, mixing, skin, device\)"
+    with pytest.raises(TypeError, match="sigma: .* mean 'sigmas'.* " + names):
+        PairPotential("b = a/r; b*sigmas + epsilon*min(q, r)", 8.0, epsilon=1, sigma=3, a=1, q=2)
+    with pytest.raises(TypeError, match="sigm: not in the law, .*sigma"):
+        calc.set(sigm=3.0)
+    assert "sigm" not in calc.parameters
+
+
+@pytest.mark.parametrize("ends", [{}, dict(shift=True), dict(onset=6.0)])
+@pytest.mark.parametrize("by_species", [False, True])
+def test_parameters_may_have_any_name(ends, by_species):
+    names = ["d", "i", "j", "xi", "xj", "shift2", "end2", "onset2", "u", "f", "inside", "width"]
+    names += ["energy", "force", "virial", "law_d", "pair_d", "pair_i", "pair_shift"]
+    values = {name: 0.1 * k for k, name in enumerate(names)}
+    given = {n: {"Ar": v} if by_species else v for n, v in values.items()}
+    plain, other = crystal(), crystal()
+    plain.calc = PairPotential("q/r2 - r", 8.0, q=sum(values.values()), **ends)
+    other.calc = PairPotential(f"({' + '.join(names)})/r2 - r", 8.0, **ends, **given)
+    plain.get_stress()
+    other.get_stress()
+    agree(other.calc, plain.calc)
+
+
+def test_lines_may_end_as_on_windows():
+    plain, other = crystal(), crystal()
+    plain.calc = PairPotential(LJ, 9.0, **ARGON)
+    law = "\r\ns = (sigma^2/r2)^3; // powers\r\n4*epsilon*(s*s - s);\r\n"
+    other.calc = PairPotential(law, 9.0, **ARGON)
+    assert other.get_potential_energy() == plain.get_potential_energy()
+
+
+def test_dictionaries_of_the_caller_are_copied():
+    sigma, mixing = {"Ar": 3.4, ("Kr", "Ar"): 3.5}, {"sigma": "arithmetic"}
+    calc = PairPotential(LJ, 8.0, epsilon=1.0, sigma=sigma, mixing=mixing)
+    sigma["Ar"] = "x"
+    mixing.clear()
+    assert calc.parameters["sigma"] == {"Ar": 3.4, "Ar-Kr": 3.5}
+    assert calc.parameters["mixing"] == {"sigma": "arithmetic"}
+    assert calc.set(mixing=None) == {"mixing": {}}
+    assert calc.set(mixing=None) == {}
+
+
+def test_parameters_by_pairs_are_written_with_atoms(tmp_path):
+    values = {"Ar": 3.4, "Kr": 3.6, ("Ar", "Kr"): 3.5}
+    atoms = Atoms("ArKr", [[0, 0, 0], [0, 0, 4]])
+    atoms.calc = PairPotential(LJ, 8.0, epsilon=1.0, sigma=values)
+    energy = atoms.get_potential_energy()
+    atoms.write(tmp_path / "atoms.traj")
+    assert read(tmp_path / "atoms.traj").get_potential_energy() == energy
+
+
+def test_the_law_and_the_device_can_be_changed():
+    atoms = crystal()
+    sigma = {"Ar": 3.4}
+    atoms.calc = PairPotential(LJ, 8.0, epsilon=1, sigma=sigma, mixing={"sigma": "arithmetic"})
+    atoms.get_potential_energy()
+    atoms.calc.set(law="depth*exp(-r)", depth=2.0)
+    assert not {"epsilon", "sigma"} & set(atoms.calc.parameters)
+    right = atoms.copy()
+    right.calc = PairPotential("depth*exp(-r)", 8.0, depth=2.0)
+    energy = right.get_potential_energy()
+    assert atoms.get_potential_energy() == energy
+    assert atoms.calc.set(device="exact") == {"device": "exact"}
+    assert atoms.get_potential_energy() == pytest.approx(energy, rel=1e-6)
+    assert atoms.get_potential_energy() != energy
+    assert "device" not in atoms.calc.parameters
 
 
 def test_atoms_without_parameters_or_at_one_place_are_named():
