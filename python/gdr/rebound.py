@@ -54,7 +54,8 @@ class Calls:
 class Attachment:
     """The connection of a simulation with this library, from ``gdr.rebound.attach``.
 
-    It lasts as long as the simulation, also without this object, or until ``detach``.
+    It lasts as long as the simulation, also without this object, or until ``detach`` or another
+    ``attach``.
     """
 
     def __init__(self, sim: Any, core: _core.ReboundGravity) -> None:
@@ -68,11 +69,15 @@ class Attachment:
         return Calls(*self._core.statistics())
 
     def detach(self, sim: Any) -> None:
-        """Give the simulation REBOUND's basic gravity again."""
+        """Give the simulation REBOUND's basic gravity again; nothing if it has it.
+
+        ValueError if another attachment has replaced this one.
+        """
         check_type("sim", sim, rebound.Simulation, "a rebound.Simulation")
         if ctypes.addressof(sim) != self._address:
             raise ValueError("sim: this is not the simulation that was attached")
-        _core.detach_rebound(self._address)
+        if not _core.detach_rebound(self._address, self._core):
+            raise ValueError("sim: another attachment has replaced this one; detach that one")
 
     def __repr__(self) -> str:
         return f"<gdr.rebound.Attachment, {self.calls.count} calls>"
@@ -90,8 +95,9 @@ def attach(
     It replaces REBOUND's "basic" gravity during steps, with ``sim.G`` and ``sim.softening``, active
     and test particles (``sim.N_active``, ``sim.testparticle_type``), and without the terms that the
     integrator integrates itself (``gravity_ignore``). Additional forces (``sim.additional_forces``,
-    REBOUNDx) are called after it. Particles may be added and removed. Up to about 55 particles
-    REBOUND's own loop is as fast, and is used.
+    REBOUNDx) are called after it. Particles may be added and removed. Up to 3000 for the number of
+    particles times that of active ones (54 particles, if all are active) REBOUND's own loop is as
+    fast, and is used.
 
     With ``accuracy``, the root mean square of the relative errors of accelerations, a tree is used
     where it is faster than direct sums (``gdr.gravity``); with ``theta``, a tree with that ratio of
@@ -99,12 +105,13 @@ def attach(
 
     Choose the integrator first: REBOUND uses its own gravity again when ``sim.integrator`` is set,
     and for copies of the simulation and those from files. It does so, too, where ``sim.gravity`` is
-    not "basic", as for WHFast's kernels "lazy" and "modifiedkick" and some types of SABA. Ghost
-    boxes, variational particles and positions that are not finite end the integration with an
-    error (RuntimeError).
+    not "basic", as for WHFast's kernels "lazy" and "modifiedkick" and some types of SABA. Above
+    the limit, ghost boxes, variational particles that were added later and positions that are not
+    finite end the integration with an error (RuntimeError).
 
     Raises TypeError and ValueError naming the argument, and UnsupportedError for integrators with
-    gravity of their own (MERCURIUS, TRACE, WHFast512, EOS), and REBOUND before version 5.
+    gravity of their own (MERCURIUS, TRACE, WHFast512, EOS), a custom gravity of the simulation,
+    variational particles, and REBOUND before version 5.
     """
     check_type("sim", sim, rebound.Simulation, "a rebound.Simulation")
     wanted = checked_accuracy(accuracy)

@@ -240,7 +240,9 @@ void rebound_gravity(void* simulation) {
   if (!filled(simulation)) {
     member<int>(simulation, "_gravity") = basic_gravity;
     rebound().update_acceleration(simulation);
-    member<int>(simulation, "_gravity") = custom_gravity;
+    // Additional forces may have detached it.
+    if (member<void (*)(void*)>(simulation, "_gravity_custom") == &rebound_gravity)
+      member<int>(simulation, "_gravity") = custom_gravity;
   } else if (const auto forces = member<Forces>(simulation, "_additional_forces")) {
     forces(simulation);
   }
@@ -267,11 +269,16 @@ void rebound_step(void* simulation, void* integrator) {
 
 void attach_rebound(std::size_t address, py::object gravity) {
   auto* const simulation = reinterpret_cast<void*>(address);
+  auto& function = member<void (*)(void*)>(simulation, "_gravity_custom");
+  const bool custom = function != nullptr || member<int>(simulation, "_gravity") == custom_gravity;
+  if (custom && function != &rebound_gravity)
+    throw Error(ErrorCategory::Unsupported,
+                "the simulation has a custom gravity already (_gravity_custom)");
   AttachedRebound& own = attached_to_rebound()[simulation];
   own.gravity = std::move(gravity);
   auto& step = member<decltype(AttachedRebound::step)>(simulation, "step");
   if (step != &rebound_step) own.step = std::exchange(step, &rebound_step);
-  member<void (*)(void*)>(simulation, "_gravity_custom") = &rebound_gravity;
+  function = &rebound_gravity;
 }
 
 /// Ends an attachment. `gone`: the simulation is being destroyed.
@@ -281,6 +288,11 @@ void detach_rebound(void* simulation, bool gone) {
   if (node.empty() || gone) return;
   auto& step = member<decltype(AttachedRebound::step)>(simulation, "step");
   if (step == &rebound_step) step = node.mapped().step;
+  auto& function = member<void (*)(void*)>(simulation, "_gravity_custom");
+  if (function != &rebound_gravity) return;
+  function = nullptr;
+  auto& gravity = member<int>(simulation, "_gravity");
+  if (gravity == custom_gravity) gravity = basic_gravity;
 }
 
 /// What REBOUND calls when it destroys a simulation, without the GIL.
@@ -304,8 +316,15 @@ void bind_rebound(py::module_& m) {
                  reinterpret_cast<void (*)(void*)>(update)};
   });
   m.def("attach_rebound", &attach_rebound);
-  m.def("detach_rebound",
-        [](std::size_t simulation) { detach_rebound(reinterpret_cast<void*>(simulation), false); });
+  // False, and nothing is done, if another object is attached.
+  m.def("detach_rebound", [](std::size_t address, const py::object& gravity) {
+    auto* const simulation = reinterpret_cast<void*>(address);
+    const auto found = attached_to_rebound().find(simulation);
+    if (found == attached_to_rebound().end()) return true;
+    if (!found->second.gravity.is(gravity)) return false;
+    detach_rebound(simulation, false);
+    return true;
+  });
   m.def("rebound_clean_up", [] { return reinterpret_cast<std::size_t>(&clean_up_rebound); });
 }
 

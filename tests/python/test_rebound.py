@@ -203,10 +203,11 @@ def test_a_run_with_a_tree_has_the_energy_of_one_with_direct_sums():
     assert abs(energies[1] / energies[0] - 1) < 2e-6
 
 
-def test_additional_forces_are_called_once_and_added_whenever_they_are_set():
+@pytest.mark.parametrize("small", [0, MANY])  # computed by REBOUND and by this library
+def test_additional_forces_are_called_once_and_added_whenever_they_are_set(small):
     ends = []
     for when in ("basic", "before", "after"):
-        sim = planets(3)
+        sim = planets(3, small)
         sim.integrator = "leapfrog"
         count = [0]
 
@@ -262,6 +263,60 @@ def test_two_simulations_and_one_that_is_attached_again_do_not_mix():
     assert again.calls.count == 2
     with pytest.raises(ValueError, match="sim: this is not the simulation that was attached"):
         again.detach(second)
+
+
+def test_only_the_last_attachment_of_a_simulation_can_be_detached():
+    sim = planets(3)
+    sim.integrator = "leapfrog"
+    first, last = gdr.rebound.attach(sim), gdr.rebound.attach(sim, theta=0.5)
+    with pytest.raises(ValueError, match="sim: another attachment has replaced this one"):
+        first.detach(sim)
+    sim.steps(2)
+    assert first.calls.count == 0 and last.calls.count == 2
+    last.detach(sim)
+    last.detach(sim)
+    first.detach(sim)
+    assert not sim._gravity_custom and sim.gravity == "basic"
+    sim.steps(2)
+    assert last.calls.count == 2
+
+
+@pytest.mark.parametrize("small", [0, MANY])
+def test_additional_forces_may_detach(small):
+    ends = []
+    for attached in (False, True):
+        sim = planets(3, small)
+        sim.integrator = "ias15"
+        calls = gdr.rebound.attach(sim) if attached else None
+
+        def end(pointer, sim=sim, calls=calls):
+            if calls:
+                calls.detach(sim)
+
+        sim.additional_forces = end
+        sim.steps(3)
+        assert sim.gravity == "basic" and not sim._gravity_custom
+        ends.append(np.array([p.xyz for p in sim.particles]))
+    assert calls.calls.count == 1
+    assert np.allclose(ends[0], ends[1], rtol=0, atol=1e-12)
+
+
+def test_a_custom_gravity_of_the_user_is_not_replaced():
+    function = dict(rebound.Simulation._fields_)["_gravity_custom"]
+    own = function(lambda sim: None)
+    for gravity in ("custom", "basic"):
+        sim = planets(3)
+        sim._gravity_custom = own
+        sim.gravity = gravity
+        with pytest.raises(gdr.UnsupportedError, match="has a custom gravity already"):
+            gdr.rebound.attach(sim)
+        assert sim.gravity == gravity
+        address = ctypes.cast(sim._gravity_custom, ctypes.c_void_p).value
+        assert address == ctypes.cast(own, ctypes.c_void_p).value
+        sim._gravity_custom = function()
+        sim.gravity = "basic"
+        gdr.rebound.attach(sim).detach(sim)
+        assert not sim._gravity_custom
 
 
 def test_a_simulation_keeps_its_gravity_without_the_attachment():
