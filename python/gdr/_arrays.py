@@ -70,13 +70,14 @@ def _nullable(name: str, column: Any) -> AnyArray:
     return array
 
 
-def check_finite(name: str, array: AnyArray) -> None:
-    """Raise ValueError naming the first element that is a NaN or an infinity."""
+def check_finite(name: str, array: AnyArray, complex_parts: bool = False) -> None:
+    """Raise ValueError naming the first element that is a NaN or an infinity. The last index may
+    count the parts of complex numbers."""
     finite = np.isfinite(array)
     if not finite.all():
         first = tuple(int(i) for i in np.argwhere(~finite)[0])
         what = "not a number" if np.isnan(array[first]) else "infinite"
-        place = ", ".join(str(i) for i in first)
+        place = ", ".join(str(i) for i in (first[:-1] if complex_parts else first))
         raise ValueError(f"{name}[{place}] is {what}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import Any, Dict, List, Mapping, Optional, Set
+from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Set
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class TranslationUnit:
         #: Expressions of Python by the variables of the translation.
         self.python_names: Dict[str, str] = {}
         self.marks = Marks()
-        self.has_planes = False  #: whether a vector has two components
+        self.shapes = Shapes()
         self.kernel = KernelGenerator(function, types, self)
         self.python_names.update(self.kernel.python_names())
         #: Origin of each line of the text.
@@ -101,7 +101,6 @@ class KernelGenerator(Statements):
         self, function: FunctionType, types: Mapping[str, str], unit: TranslationUnit
     ) -> None:
         super().__init__(function, unit)
-        self.function = function
         self.types.update(types)
         self._given_types = set(types)
         self.names = VariableNames()
@@ -114,6 +113,7 @@ class KernelGenerator(Statements):
         self.target, self.other, *params = self.arguments
         self._shapes = self._infer_shapes()
         self.defaults = self._defaults(tree)
+        self.unit.shapes.solve()
         for name in sorted(params) + sorted(self.temporaries):
             self.symbols[name] = unit.unique(name)
         self.names.params = {name: self.symbols[name] for name in params}
@@ -147,20 +147,19 @@ class KernelGenerator(Statements):
             self.source.fail(tree, "a kernel takes a target, a source, and parameters")
 
     def _infer_shapes(self) -> ShapeReader:
-        """The shapes of attributes, parameters and temporaries."""
+        """What the function and the given types state about shapes."""
         particles = (self.target, self.other)
-        shapes = Shapes()
+        shapes = self.unit.shapes
         read = ShapeReader(shapes, self.source, self.function, find_intrinsic, particles)
         for name, words in self.types.items():
             shape = next((w for w in words.split() if w in SHAPES), None)
             terms = [read.name(name), *(read.attribute(p, name) for p in particles)]
             for term in terms:
                 shapes.state(term, shape)
-        shapes.solve()
-        self.unit.has_planes = shapes.has(PLANE)
         return read
 
     def _defaults(self, tree: ast.FunctionDef) -> Dict[str, Any]:
+        """Default values of parameters, whose shapes are stated."""
         positional = [*tree.args.posonlyargs, *tree.args.args]
         last = positional[len(positional) - len(tree.args.defaults) :]
         keyword = zip(tree.args.kwonlyargs, tree.args.kw_defaults)
@@ -176,8 +175,7 @@ class KernelGenerator(Statements):
                     expression, "the default of a parameter must be a number, or two or three of them"
                 )
             if is_vector:
-                self._shapes.shapes.state(self._shapes.name(argument.arg), shape)
-                self._shapes.shapes.solve()
+                self.unit.shapes.state(self._shapes.name(argument.arg), shape)
             if argument.arg in (self.target, self.other):
                 self.source.fail(expression, "a target or a source cannot have a default")
             defaults[argument.arg] = tuple(map(float, value)) if is_vector else float(value)
@@ -209,6 +207,11 @@ class KernelGenerator(Statements):
         if shape is not None and not set(SHAPES).intersection(words):
             words.append(shape)
         return " ".join([*words, ""])
+
+    def planes(self) -> FrozenSet[str]:
+        """The parameters that are vectors of two components, by their names in the text."""
+        params = self.names.params.items()
+        return frozenset(v for name, v in params if PLANE in self._type(name, None).split())
 
     def _check_types(self) -> None:
         names = self.names

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core, functions
 from ._names import suggestion
-from ._shapes import COMPONENTS
+from ._shapes import COMPONENTS, PLANE
 from ._source import NotConstant, Scope, Source, literal, to_python
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class Expressions(ast.NodeVisitor):
         self, source: Source, function: FunctionType, local_names: Set[str], unit: TranslationUnit
     ) -> None:
         self.source = source
+        self.function = function
         self.scope = Scope(source, function, local_names)
         self.unit = unit
         #: Names in the kernel language of the function's variables.
@@ -169,10 +170,8 @@ class Expressions(ast.NodeVisitor):
             self.source.fail(node, "the index of a vector must be a constant")
         if isinstance(index, bool) or not isinstance(index, int) or not -3 <= index < 3:
             self.source.fail(node, "a vector has three elements: the index must be 0, 1 or 2")
-        if index < 0 and self.unit.has_planes:
-            self.source.fail(
-                node, "count the elements from 0 in a kernel with vectors of two components"
-            )
+        if index < 0 and self.unit.shapes.of_indexed(self.function, node) == PLANE:
+            self.source.fail(node, "count the elements of a vector of two components from 0")
         return COMPONENTS[index]
 
     def visit_Subscript(self, node: ast.Subscript) -> str:

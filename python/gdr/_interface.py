@@ -89,6 +89,11 @@ class CompiledKernel:
         """Values of ``param``s that jobs have before ``set``; of others 0."""
         return {}
 
+    def takes_one_number(self, param: ArrayVariable) -> bool:
+        """Whether a number stands for an array of equal numbers: for three, as the edge of a
+        cube."""
+        return tuple(param.sizes) == (3,)
+
     @property
     def variables(self) -> Tuple[Variable, ...]:
         """The interface, in the order of declaration."""
@@ -233,7 +238,8 @@ def input_arrays(
         raise UsageError(f"the number of {role}s is unknown: {reason}")
     converted: Dict[str, AnyArray] = {}
     for name in arrays:
-        array = _input(name, *shapes[name], given[name], count)
+        is_complex = name in wholes and wholes[name].complex
+        array = _input(name, *shapes[name], given[name], count, is_complex)
         if name not in wholes:
             converted[name] = array
             continue
@@ -272,7 +278,12 @@ def _without_count(kernel: CompiledKernel, role: str, arrays: Iterable[str]) -> 
 
 
 def _input(
-    name: str, variable: Variable, sizes: Tuple[int, ...], array: AnyArray, count: int
+    name: str,
+    variable: Variable,
+    sizes: Tuple[int, ...],
+    array: AnyArray,
+    count: int,
+    is_complex: bool,
 ) -> AnyArray:
     """The array in the variable's type: exact conversions only, and finite numbers."""
     want = variable.dtype
@@ -287,13 +298,13 @@ def _input(
     if array.dtype.kind == "u" and want.kind == "i" and (array < 2**63).all():
         return array.astype(want)
     if want == np.float64 and array.dtype == np.float32 and array.dtype.isnative:
-        check_finite(name, array)
+        check_finite(name, array, is_complex)
         return array
     if not np.can_cast(array.dtype, want, "safe"):
         raise TypeError(f"{name}: expected {want}, which cannot represent all {array.dtype} values")
     array = to_float64(name, array) if want == np.float64 else array.astype(want, copy=False)
     if want.kind == "f":
-        check_finite(name, array)
+        check_finite(name, array, is_complex)
     return array
 
 
@@ -348,15 +359,15 @@ def result_arrays(
 
 
 def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str, float]:
-    """The number of each ``param``: an array of them takes all its elements, and a vector a number
-    for all of them, too."""
+    """The number of each ``param``: an array of them takes all its elements, and some take a
+    number for all of them, too."""
     numbers: Dict[str, float] = {}
     for name, value in params.items():
         whole = kernel.array_named(name)
         if whole is None:
             numbers[name] = number(name, value)
             continue
-        if np.ndim(value) == 0 and not whole.complex and tuple(whole.sizes) in ((2,), (3,)):
+        if np.ndim(value) == 0 and kernel.takes_one_number(whole):
             value = np.full(whole.sizes, number(name, value))
         if whole.complex:
             value = _given_array(name, value, whole)

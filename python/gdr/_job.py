@@ -47,9 +47,9 @@ class Job:
         self._takes_plain = one_index and not ranks.collective
 
     def set(self, **params: Any) -> None:
-        """Set ``param``s by name; a vector or table takes all its elements, a vector also a
-        number for all three. A ``param`` that is never set has the default value of the function of
-        ``@gdr.kernel``, else 0."""
+        """Set ``param``s by name; a vector or table takes all its elements, a vector of
+        three also a number for all of them, as does one of two of ``@gdr.kernel``. A ``param`` that
+        is never set has the default value of the function of ``@gdr.kernel``, else 0."""
         with self._ranks.argument_checks():
             numbers = param_numbers(self.kernel, params)
         for name, value in numbers.items():

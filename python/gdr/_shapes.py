@@ -53,6 +53,8 @@ class Shapes:
         self._known: Dict[Term, str] = {}
         #: Terms that are vectors, of three components if nothing else is known.
         self._vectors: List[Term] = []
+        #: Terms of which an element is taken, by function and place.
+        self._indexed: Dict[Tuple[FunctionType, int, int], Term] = {}
         #: Rules that are applied until nothing changes; they return whether something did.
         self.rules: List[Callable[[], bool]] = []
 
@@ -90,9 +92,14 @@ class Shapes:
         """The known shape of a term, None for numbers."""
         return None if term is None else self._known.get(self.find(term))
 
-    def has(self, shape: str) -> bool:
-        """Whether a term is known to have this shape."""
-        return shape in self._known.values()
+    def state_indexed(self, function: FunctionType, node: ast.Subscript, term: Term) -> None:
+        """State that a term is a vector of which a function takes an element."""
+        self._indexed[function, node.lineno, node.col_offset] = term
+        self.state_vector(term)
+
+    def of_indexed(self, function: FunctionType, node: ast.Subscript) -> Optional[str]:
+        """The known shape of what a function takes an element of."""
+        return self.shape(self._indexed.get((function, node.lineno, node.col_offset)))
 
     def solve(self) -> None:
         """Apply the rules until nothing changes, then with the next vector that is still open."""
@@ -259,8 +266,14 @@ class ShapeReader(ast.NodeVisitor):
     def visit_Subscript(self, node: ast.Subscript) -> Optional[Term]:
         if self.constant(node) is NotConstant:
             self.visit(node.slice)
-            self.shapes.state_vector(self.visit(node.value))
+            if self.constant(node.value) is NotConstant:  # else it is a table
+                self._element(node)
         return None
+
+    def _element(self, node: ast.Subscript) -> None:
+        term: Optional[Term] = self.visit(node.value)
+        if term is not None:
+            self.shapes.state_indexed(self.function, node, term)
 
     def visit_Call(self, node: ast.Call) -> Optional[Term]:
         arguments = [self.visit(a) for a in node.args]
@@ -357,7 +370,7 @@ class ShapeReader(ast.NodeVisitor):
 
     def _target(self, to: ast.expr) -> Optional[Term]:
         if isinstance(to, ast.Subscript):
-            self.shapes.state_vector(self.visit(to.value))
+            self._element(to)
             return None
         if isinstance(to, (ast.Name, ast.Attribute)):
             term: Optional[Term] = self.visit(to)

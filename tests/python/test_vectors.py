@@ -369,6 +369,9 @@ def test_functions_of_vectors_of_two_components(discs):
     assert error(got["acc"], acc) < 1e-6 and error(got["pot"], pot) < 1e-6
     turn = (x[:, None, 0] * x[None, :, 1] - x[:, None, 1] * x[None, :, 0]).sum(1)
     assert error(got["turn"], turn) < 1e-6
+    d = x[:, None] - x[None]
+    d -= 2 * np.round(d / 2)
+    assert error(got["first"], (d[..., 0] + 3 * d[..., 1]).sum(1)) < 1e-6
 
 
 def test_the_shape_of_two_follows_from_constants_and_arrays():
@@ -383,12 +386,77 @@ def test_the_shape_of_two_follows_from_constants_and_arrays():
     assert set(sizes.values()) == {(2,)} and len(sizes) == 4, sizes
 
 
-def test_negative_indices_need_vectors_of_three():
-    with pytest.raises(gdr.ProgramError, match="count the elements from 0"):
+def test_two_numbers_as_a_default_are_a_vector():
+    @gdr.kernel(precision="long", effort=0)
+    def shifted(i, j, c=(10.0, 20.0)):
+        d = i.x - j.x + c
+        i.s += np.dot(d, d)
 
-        @gdr.kernel(types={"x": "vec2"})
-        def last(i, j):
-            i.s += (i.x - j.x)[-1]
+    x, y = np.array([[1.0, 2.0], [0.0, 5.0]]), np.array([[0.5, 1.0]])
+    for given, c in ({}, (10, 20)), ({"c": (1, 2)}, (1, 2)), ({"c": 3.0}, (3, 3)):
+        got = shifted(targets={"x": x}, sources={"x": y}, **given)["s"]
+        assert error(got, ((x - y + np.array(c)) ** 2).sum(1)) < 1e-13
+
+
+PAIR = np.array([2.0, 3.0])
+
+
+def test_negative_indices_need_vectors_of_three():
+    def last_of(d):
+        return d[-1]
+
+    def last(i, j):
+        i.s += (i.x - j.x)[-1]
+
+    def last_by_function(i, j):
+        i.s += last_of(i.x - j.x)
+
+    for function in last, last_by_function:
+        with pytest.raises(gdr.ProgramError, match="of two components from 0"):
+            gdr.kernel(function, types={"x": "vec2"})
+
+    @gdr.kernel(precision="long", effort=0)
+    def beside_tables(i, j):
+        d = i.x - j.x
+        d[-2] += 1.0
+        i.s += PAIR[j.k] * d[-1] + d[-2] + last_of(d)
+        i.f[-1] += d[0]
+
+    @gdr.kernel(types={"p": "vec2"}, precision="long", effort=0)
+    def beside_planes(i, j):
+        i.s += (i.x - j.x)[-1] * np.dot(i.p, i.p)
+
+    x, y, p = np.array([[1.0, 2.0, 4.0]]), np.array([[0.5, 7.0, 1.0]]), np.array([[1.0, 2.0]])
+    got = beside_tables(targets={"x": x}, sources={"x": y, "k": [1]})
+    assert got["s"].tolist() == [3 * 3 - 4 + 3] and got["f"].tolist() == [[0, 0, 0.5]]
+    got = beside_planes(targets={"x": x, "p": p}, sources={"x": y})
+    assert got["s"].tolist() == [3 * 5]
+
+
+def test_a_number_stands_for_vectors_and_not_for_arrays(discs):
+    @gdr.kernel(types={"x": "vec2"}, effort=0)
+    def square(i, j, box):
+        d = functions.minimum_image(i.x - j.x, box)
+        i.u += np.dot(d, d)
+
+    x, _ = discs
+    inputs = {"targets": {"x": x}, "sources": {"x": x}}
+    for kernel in square, pickle.loads(pickle.dumps(square)):
+        same = kernel(**inputs, box=1.0)["u"] == square(**inputs, box=(1.0, 1.0))["u"]
+        assert same.all()
+    weights = {"targets": {"x": x, "u_bar": 1.0}, "sources": {"x": x}}
+    adjoint = square.adjoint(targets="x")
+    assert (adjoint(**weights, box=1.0)["x_bar"] == adjoint(**weights, box=(1, 1))["x_bar"]).all()
+    plain = gdr.compile("CONST c[2]; VARI x; VARJ y; VARF f; f += x*y*c[0] + c[1];", effort=0)
+    with pytest.raises(ValueError, match=r"c: expected shape \(2,\), got \(\)"):
+        plain(targets={"x": [1.0]}, sources={"y": [1.0]}, c=2.0)
+
+
+def test_messages_count_complex_numbers():
+    kernel = gdr.compile("VARI complex z; VARJ w; VARF f; f += z.re*w;", effort=0)
+    for kind in np.complex128, np.complex64:
+        with pytest.raises(ValueError, match=r"z\[1\] is not a number"):
+            kernel(targets={"z": np.array([1, complex(0, np.nan)], kind)}, sources={"w": [1.0]})
 
 
 def test_adjoints_of_vectors_of_two_components(discs):
