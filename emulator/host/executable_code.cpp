@@ -20,8 +20,10 @@ std::shared_ptr<const std::byte> executable_copy(std::span<const std::uint32_t> 
     return nullptr;
   }
   // Instruction caches do not see what was written, on other hosts than x86.
-  auto* const begin = static_cast<char*>(pages);
+  [[maybe_unused]] auto* const begin = static_cast<char*>(pages);
+#if !defined(__wasm__)  // which has no such pages
   __builtin___clear_cache(begin, begin + bytes);
+#endif
   return {static_cast<const std::byte*>(pages),
           [bytes](const std::byte* p) { munmap(const_cast<std::byte*>(p), bytes); }};
 }
