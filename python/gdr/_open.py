@@ -158,7 +158,7 @@ def default_device() -> Device:
 def set_default_device(device: Optional[Device]) -> None:
     """Use this device as the default; None: open a new one on the next use.
 
-        gdr.set_default_device("exact")
+        gdr.set_default_device(gdr.open("exact"))
     """
     global _default, _opened_here
     check_type("device", device, (Device, type(None)), "a gdr.Device")

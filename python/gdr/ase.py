@@ -99,17 +99,17 @@ class PairPotential(Calculator):
             return {}  # the base class, before there is a law
         device = changes.pop("device", self._device)
         given = {**before, **changes}
-        settings = {name: given.pop(name) for name in _SETTINGS}
+        settings: Dict[str, Any] = {name: given.pop(name) for name in _SETTINGS}
         if "law" in changes and isinstance(changes["law"], str):
             kept = {*words(changes["law"]), *changes}
             given = {name: value for name, value in given.items() if name in kept}
             if "mixing" not in changes and before:
                 rules = settings["mixing"].items()
                 settings["mixing"] = {name: rule for name, rule in rules if name in kept}
-        if settings["mixing"] is None:
-            settings["mixing"] = {}
+        mixing: Any = settings["mixing"]
+        settings["mixing"] = {} if mixing is None else mixing
         law = PairLaw(settings, given, chemical_symbols, device)
-        settings["mixing"] = dict(settings["mixing"])
+        settings["mixing"] = dict(mixing or {})
         # Checks the law, the skin and the device.
         PairSum(
             law.kernel(False), law.cutoff, box=None, periodic=False, skin=settings["skin"],
