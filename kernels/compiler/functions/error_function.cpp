@@ -1,5 +1,6 @@
 // The error function and its complement.
 #include <limits>
+#include <numbers>
 #include <span>
 
 #include "kernels/compiler/functions/definition.hpp"
