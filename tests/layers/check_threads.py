@@ -24,6 +24,8 @@ THREADS = re.compile(
 # Files that have threads of their own, and why.
 EXCEPTIONS = {
     "bench/native/native.cpp": "the loop of OpenMP that a user would write, to compare with",
+    "bench/pair_laws/loops.cpp": "the same",
+    "bench/pair_laws/vectors.cpp": "the same",
     "bench/programs/grape.cpp": "a client with threads of its own",
     "bench/small_calls.cpp": "a client with threads of its own",
     "examples/timeline.cpp": "a program of a user",
