@@ -3,9 +3,9 @@
 // each block; in format 1 the blocks have a fixed order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "gdr/error.hpp"
