@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Draws the figures of the documentation from numbers of the program gdr, and from costs.json, which
-bench/particle_costs.py has measured, and peers.txt, what bench/peers.py has printed.
+bench/particle_costs.py has measured, peers.txt, what bench/peers.py has printed, and responses.csv, which
+`gdr predict network --response --csv responses.csv` has written.
 
 usage: figures.py [--check] GDR FOLDER
 
-Writes pass.svg, reduction.svg, roofline.svg, costs.svg and peers.svg to FOLDER. With --check it compares the files that
+Writes pass.svg, reduction.svg, roofline.svg, costs.svg, peers.svg and response.svg to FOLDER. With --check it compares the files that
 are there with what it would write: status 1 if one differs.
 """
 
+import csv
 import html
 import json
 import math
@@ -18,6 +20,7 @@ from pathlib import Path
 
 COSTS = Path(__file__).resolve().parent / "costs.json"
 PEERS = COSTS.with_name("peers.txt")
+RESPONSES = COSTS.with_name("responses.csv")
 KERNELS = Path(__file__).resolve().parents[2] / "kernels" / "particle"
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 BLUE, RED, GOLD, GREEN = "#2f6fb3", "#b4534b", "#c8922a", "#3f8f5f"
@@ -313,6 +316,36 @@ def draw_peers():
     return d.svg()
 
 
+def draw_response():
+    """Throughput of congestion controls over the loss rate, simulated and by closed forms."""
+    with RESPONSES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    colours = {
+        "reno": GREY, "highspeed": BLUE, "scalable": RED, "htcp": GREEN, "bic": GOLD,
+        "westwood": "#7f52a3", "cubic": DARK, "fast": "#2b9aa0", "griddt": "#a86f5b",
+    }  # fmt: skip
+    d = Drawing(1000, 500, "Response functions: throughput in Mbit/s over the loss rate")
+    d.text(24, 60, "Dots: simulated. Lines: closed forms. Windows up to 10 Gbit/s.", colour=GREY)
+    for column, rtt in enumerate(dict.fromkeys(row["rtt_seconds"] for row in rows)):
+        left = 60 + 290 * column
+        axes = Decades(d, left, left + 235, 110, 420, (3, 6), (0, 4.2))
+        axes.grid("segments for each loss", f"RTT {1e3 * float(rtt):g} ms")
+        for name, colour in colours.items():
+            own = [r for r in rows if r["congestion"] == name and r["rtt_seconds"] == rtt]
+            key = "closed_form_bytes_per_second"
+            known = [(1 / float(r["loss"]), 8e-6 * float(r[key])) for r in own if r[key]]
+            line = [axes.place(x, min(y, 1e4)) for x, y in known]
+            if line:
+                d.line(line, colour, 1.2)
+            for r in own:
+                rate = 8e-6 * float(r["simulated_bytes_per_second"])
+                d.dot(*axes.place(1 / float(r["loss"]), max(rate, 1)), colour, 3)
+    for k, (name, colour) in enumerate(colours.items()):
+        d.dot(905, 130 + 24 * k, colour, 4)
+        d.text(918, 134 + 24 * k, name, 13, colour)
+    return d.svg()
+
+
 def main():
     words = [w for w in sys.argv[1:] if w != "--check"]
     if len(words) != 2:
@@ -324,6 +357,7 @@ def main():
         "roofline.svg": draw_roofline(gdr),
         "costs.svg": draw_costs(),
         "peers.svg": draw_peers(),
+        "response.svg": draw_response(),
     }
     stale = []
     for name, text in figures.items():

@@ -227,6 +227,7 @@ Json stream_json(const predict::Path& path, const predict::Stream& s,
   Json json{{"rtt", s.rtt},
             {"mtu", s.mtu},
             {"congestion", predict::congestion_name(s.control)},
+            {"pacing", s.pacing},
             {"bytes_per_second", r.throughput},
             {"losses", r.losses},
             {"reductions", r.reductions},
@@ -263,13 +264,13 @@ void report_streams(const predict::Path& path, const std::vector<predict::Stream
   text += prediction_row("largest queue", "{:.4g} bytes, {} packets lost there",
                          result.largest_queue, result.overflows);
   text +=
-      fmt::format("\n{:>9} {:>6}  {:<9}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n", "RTT", "MTU",
+      fmt::format("\n{:>9} {:>6}  {:<10}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n", "RTT", "MTU",
                   "control", "Mbit/s", "losses", "reductions", "window", "loss", "recovery");
   for (std::size_t k = 0; k < streams.size(); ++k) {
     const predict::Stream& s = streams[k];
     const predict::StreamResult& r = result.streams[k];
     const StreamLimits limits = limits_of(path, s);
-    text += fmt::format("{:>9} {:>6g}  {:<9}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n",
+    text += fmt::format("{:>9} {:>6g}  {:<10}{:>10} {:>8} {:>10}  | {:>9} {:>9} {:>10}\n",
                         seconds_text(s.rtt), s.mtu, predict::congestion_name(s.control),
                         megabits(r.throughput), r.losses, r.reductions, megabits(limits.window),
                         megabits(limits.loss), seconds_text(limits.recovery));
@@ -277,6 +278,37 @@ void report_streams(const predict::Path& path, const std::vector<predict::Stream
   text +=
       "\nClosed forms to the right: Mbit/s that the window, and for Reno the losses elsewhere,\n"
       "allow; time in which Reno alone on the line recovers from one loss.\n";
+  write_output(text);
+}
+
+void report_response(const std::vector<predict::ResponsePoint>& points, bool json) {
+  if (json) {
+    Json object{{"job", "network response"}, {"points", Json::array()}};
+    for (const predict::ResponsePoint& p : points) {
+      Json point{{"congestion", predict::congestion_name(p.control)},
+                 {"rtt", p.rtt},
+                 {"loss", p.loss},
+                 {"bytes_per_second", p.simulated}};
+      if (p.closed_form) point["closed_form"] = *p.closed_form;
+      object["points"].push_back(std::move(point));
+    }
+    print_json(object);
+    return;
+  }
+  std::string text = fmt::format("{:<10}{:>9}{:>10}{:>12}{:>13}{:>11}\n", "control", "RTT", "loss",
+                                 "Mbit/s", "closed form", "deviation");
+  for (const predict::ResponsePoint& p : points) {
+    text += fmt::format("{:<10}{:>9}{:>10.2g}{:>12}{:>13}", predict::congestion_name(p.control),
+                        seconds_text(p.rtt), p.loss, megabits(p.simulated),
+                        p.closed_form ? megabits(*p.closed_form) : "");
+    text += predict::is_compared(p)
+                ? fmt::format("{:>+9.1f} %\n", 100 * (p.simulated / *p.closed_form - 1))
+                : "\n";
+  }
+  text += fmt::format(
+      "\nOne stream, packets of 1500 bytes, no queue, windows up to {:g} Gbit/s. No deviation\n"
+      "stands where this limit, a window of few segments or too few losses decide.\n",
+      8e-9 * predict::response_rate);
   write_output(text);
 }
 

@@ -6,6 +6,7 @@
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine.hpp"
 #include "libgdr/predict/published.hpp"
+#include "libgdr/predict/response.hpp"
 #include "libgdr/predict/scaling.hpp"
 #include "libgdr/predict/streams.hpp"
 
@@ -20,6 +21,7 @@ void report_published(const predict::PublishedTable& table, bool json);
 /// `seconds`: the time that the averages are of.
 void report_streams(const predict::Path& path, const std::vector<predict::Stream>& streams,
                     const predict::StreamsResult& result, double seconds, bool json);
+void report_response(const std::vector<predict::ResponsePoint>& points, bool json);
 void report_machine(const predict::Machine& machine);
 void report_machines(bool json);
 

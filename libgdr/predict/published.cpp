@@ -95,7 +95,9 @@ PublishedTable published_table() {
       1e-3 * predict_hpl(alone, on_hosts).gflops(), "Mynavi and PC Watch, July 2010");
   add("HPL, 64 nodes, per watt", cluster, "Mflops/W", 815.43, 1e3 * hpl / cluster.power(),
       "Little Green500 list, June 2010", tuned_powers(cluster));
-  for (PublishedFigure& f : published_network_figures()) table.figures.push_back(std::move(f));
+  for (const auto part :
+       {published_network_figures, published_congestion_figures, published_response_figures})
+    for (PublishedFigure& f : part()) table.figures.push_back(std::move(f));
   return table;
 }
 

@@ -39,6 +39,10 @@ struct PublishedTable {
 
 /// Streams over long fat networks, simulated; some seconds.
 std::vector<PublishedFigure> published_network_figures();
+/// Congestion controls, hosts and disks at the ends of long networks.
+std::vector<PublishedFigure> published_congestion_figures();
+/// Response functions beside their closed forms: for each law and RTT the largest deviation.
+std::vector<PublishedFigure> published_response_figures();
 
 /// Computes the table, in some seconds: boards and clusters, then networks.
 PublishedTable published_table();

@@ -3,20 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "gdr/error.hpp"
-#include "libgdr/device/names.hpp"
 #include "libgdr/predict/ring.hpp"
 #include "libgdr/predict/sender.hpp"
 
 namespace gdr::predict {
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"reno", "scalable", "delay", "paced"};
 constexpr double never = std::numeric_limits<double>::infinity();
 /// Share of the line up to which windows grow without simulated packets.
 constexpr double free_share = 0.98;
@@ -43,6 +40,11 @@ void check(const Path& path, const std::vector<Stream>& streams, double seconds,
     require(s.window >= mss_of(s.mtu), "window", s.window, "at least one segment, in bytes");
     require(s.pace >= 0, "pace", s.pace, "0, or a rate in bytes/s");
     require(s.backlog >= 1 && s.backlog <= 1e6, "backlog", s.backlog, "from 1 to 1e6 segments");
+    require(s.reference >= 1e-6 && s.reference <= 100, "reference", s.reference,
+            "from 1e-6 to 100 s");
+    require(s.host_rate > 0, "host rate", s.host_rate, "above 0, in bytes/s");
+    require(s.threshold >= 2 * mss_of(s.mtu), "threshold", s.threshold,
+            "at least two segments, in bytes");
     require(s.start >= 0 && s.start < seconds, "start", s.start,
             "from 0 to the end of the simulation");
   }
@@ -132,6 +134,7 @@ class Simulation {
     for (std::size_t s = 0; s < streams.size(); ++s) {
       longest_rtt_ = std::max(longest_rtt_, streams[s].rtt);
       until_loss_[s] = packets_until_loss();
+      if (path.periodic_loss) until_loss_[s] *= uniform_(random_);  // streams differ
       jitter_ = std::max(jitter_, senders_[s].wire_bytes() / path.rate);
     }
     jitter_ = path.jitter.value_or(jitter_);
@@ -141,12 +144,13 @@ class Simulation {
     double next_check = 0;
     for (;;) {
       const Event event = next_event();
-      if (event.time > seconds_) break;
+      if (event.time + passed_ > seconds_) break;
       now_ = event.time;
       handle(event);
       if (now_ < next_check) continue;
       next_check = now_ + longest_rtt_;
       if (can_skip()) skip();
+      if (is_constant()) pass();
     }
     return result();
   }
@@ -176,7 +180,7 @@ class Simulation {
       }
       if (!arrivals_[s].empty()) consider(arrivals_[s].front(), Kind::Arrival, s);
       if (!acks_[s].empty()) consider(acks_[s].front().time, Kind::Ack, s);
-      if (senders_[s].paced() && senders_[s].may_send()) consider(next_send_[s], Kind::Send, s);
+      if (senders_[s].spaced() && senders_[s].may_send()) consider(next_send_[s], Kind::Send, s);
     }
     return next;
   }
@@ -200,9 +204,9 @@ class Simulation {
       acks_[s].pop();
       if (ack.lost) {
         --unnoticed_;
-        if (senders_[s].notice_loss(ack.number)) {
-          cycles_[s] = now_ - reduced_[s];
-          reduced_[s] = now_;
+        if (senders_[s].notice_loss(ack.number, now_)) {
+          cycles_[s] = elapsed() - reduced_[s];
+          reduced_[s] = elapsed();
         }
       } else {
         acknowledge(s, ack);
@@ -212,7 +216,7 @@ class Simulation {
   }
 
   void acknowledge(std::size_t s, const Ack& ack) {
-    if (now_ >= warm_up_) counted_[s] += senders_[s].mss();
+    if (elapsed() >= warm_up_) counted_[s] += senders_[s].mss();
     senders_[s].acknowledge(ack.number, now_);
   }
 
@@ -220,7 +224,7 @@ class Simulation {
   void send_all(std::size_t s) {
     Sender& sender = senders_[s];
     while (sender.may_send()) {
-      if (sender.paced()) {
+      if (sender.spaced()) {
         if (now_ < next_send_[s]) return;
         next_send_[s] = now_ + sender.packet_interval();
       }
@@ -239,7 +243,7 @@ class Simulation {
     const std::uint64_t number = senders_[s].next_arrival();
     bool lost = false;
     if (--until_loss_[s] < 1) {
-      until_loss_[s] = packets_until_loss();
+      until_loss_[s] += packets_until_loss();
       lost = true;
     } else if (!bottleneck_.accept({s, number}, now_)) {
       lost = true;
@@ -257,6 +261,7 @@ class Simulation {
 
   double packets_until_loss() {
     if (path_.loss <= 0) return never;
+    if (path_.periodic_loss) return 1 / path_.loss;
     return 1 + std::floor(std::log1p(-uniform_(random_)) / std::log1p(-path_.loss));
   }
 
@@ -285,13 +290,13 @@ class Simulation {
     double shortest = never;
     for (const Sender& sender : senders_) shortest = std::min(shortest, sender.stream().rtt);
     const double began = now_;
-    while (now_ + shortest < seconds_ && can_skip_on(shortest)) {
+    while (elapsed() + shortest < seconds_ && can_skip_on(shortest)) {
       for (std::size_t s = 0; s < senders_.size(); ++s) {
         const double rounds = shortest / senders_[s].stream().rtt;
         const double sent = rounds * senders_[s].window_packets();
-        if (now_ >= warm_up_) counted_[s] += sent * senders_[s].mss();
+        if (elapsed() >= warm_up_) counted_[s] += sent * senders_[s].mss();
         until_loss_[s] -= sent;
-        senders_[s].grow(rounds);
+        senders_[s].grow(rounds, now_ + shortest);
       }
       now_ += shortest;
     }
@@ -316,9 +321,35 @@ class Simulation {
     const std::uint64_t count = sender.flight();
     const double gap = sender.stream().rtt / static_cast<double>(count);
     const double phase = uniform_(random_);
-    for (std::uint64_t k = 0; k < count; ++k)
-      acks_[s].push({now_ + (static_cast<double>(k) + phase) * gap, first + k, false});
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const double arrives = now_ + (static_cast<double>(k) + phase) * gap;
+      acks_[s].push({arrives, first + k, false});
+      sender.refill_time(arrives - sender.stream().rtt);
+    }
     last_arrival_[s] = now_;
+  }
+
+  /// Time since the begin of the simulation: that of the events, and what passed without events.
+  double elapsed() const noexcept { return now_ + passed_; }
+
+  /// Whether a single stream fills the line with a constant window.
+  bool is_constant() const noexcept {
+    return senders_.size() == 1 && unnoticed_ == 0 && !bottleneck_.idle() &&
+           senders_[0].settled() && until_loss_[0] > 8 * senders_[0].window_packets();
+  }
+
+  /// Time passes until a loss, the end of the warm-up or that of the simulation is near; all events
+  /// keep their distances.
+  void pass() {
+    const double rate = path_.rate / senders_[0].wire_bytes();
+    const double end = elapsed() < warm_up_ ? warm_up_ : seconds_;
+    const double packets = std::floor(
+        std::min(until_loss_[0] - 4 * senders_[0].window_packets(), (end - elapsed()) * rate - 1));
+    if (packets < senders_[0].window_packets()) return;
+    if (elapsed() >= warm_up_) counted_[0] += packets * senders_[0].mss();
+    until_loss_[0] -= packets;
+    passed_ += packets / rate;
+    senders_[0].pass(packets / rate, packets);
   }
 
   StreamsResult result() const {
@@ -342,7 +373,7 @@ class Simulation {
 
   Path path_;
   double seconds_, warm_up_, max_packets_;
-  double now_ = 0, packets_ = 0, longest_rtt_ = 0, jitter_ = 0;
+  double now_ = 0, passed_ = 0, packets_ = 0, longest_rtt_ = 0, jitter_ = 0;
   std::uint64_t overflows_ = 0, unnoticed_ = 0;  // packets lost; those whose loss is not noticed
   std::mt19937_64 random_;
   std::uniform_real_distribution<double> uniform_{0, 1};
@@ -355,18 +386,6 @@ class Simulation {
 };
 
 }  // namespace
-
-std::string_view congestion_name(Congestion control) noexcept {
-  return names[static_cast<std::size_t>(control)];
-}
-
-Congestion parse_congestion(std::string_view name) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end())
-    throw Error(ErrorCategory::Usage,
-                unknown_name("congestion control", name, {names.begin(), names.end()}));
-  return static_cast<Congestion>(found - names.begin());
-}
 
 StreamsResult simulate_streams(const Path& path, const std::vector<Stream>& streams, double seconds,
                                double warm_up, std::uint64_t seed, double max_packets) {

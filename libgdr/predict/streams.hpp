@@ -4,27 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "libgdr/predict/congestion.hpp"
 #include "libgdr/predict/stream_limits.hpp"
 
 namespace gdr::predict {
-
-/// How a stream chooses its window and the times of its packets.
-enum class Congestion {
-  Reno,      ///< one segment more for each round trip; half of the window after a loss (RFC 5681)
-  Scalable,  ///< a hundredth of a segment for each acknowledgement, an eighth less after a loss
-             ///< (T. Kelly, "Scalable TCP", 2003)
-  Delay,     ///< keeps `Stream::backlog` segments in the queue, as measured by the round trip, with
-             ///< the window's law of FAST (Jin, Wei and Low, 2004); half after a loss
-  Paced      ///< the largest window, with packets at equal distances: at `Stream::pace`, or at the
-             ///< estimated available bandwidth; losses do not change the rate
-};
-/// "reno", "scalable", "delay", "paced".
-std::string_view congestion_name(Congestion control) noexcept;
-/// Throws Error (Usage) with the nearest known name.
-Congestion parse_congestion(std::string_view name);
 
 /// A sender with endless data.
 struct Stream {
@@ -34,8 +19,14 @@ struct Stream {
   Congestion control = Congestion::Reno;
   bool delayed_acks = false;  ///< the receiver acknowledges every second segment
   double pace = 0;            ///< Paced: payload bytes/s; 0: estimated
-  double backlog = 10;        ///< Delay: segments in the queue
+  double backlog = 10;        ///< Fast: segments in the queue
+  double reference = 0.1;     ///< GridDt: round trip of a stream that grows as Reno's, seconds
+  bool pacing = false;        ///< packets at equal distances in a round trip, not in bursts
   double start = 0;           ///< begin of the transfer, seconds
+  double threshold = 1e18;    ///< window at which slow start ends before the first loss, bytes
+  /// Rate at which the hosts can go on, bytes/s of payload: a bus, or a disk. The receiver's
+  /// window then holds back what they cannot take.
+  double host_rate = 1e18;
 };
 
 /// How packets of several streams leave the queue.
@@ -46,10 +37,11 @@ enum class Merge {
 
 /// The bottleneck of all streams. A packet that finds the queue full is lost.
 struct Path {
-  double rate = 125e6;        ///< bytes/s on the line
-  double queue_packets = 40;  ///< capacity of the queue, without the packet that is being sent
-  double queue_bytes = 1e18;  ///< the same in bytes; the smaller limit counts
-  double loss = 0;            ///< probability that a packet is lost elsewhere
+  double rate = 125e6;         ///< bytes/s on the line
+  double queue_packets = 40;   ///< capacity of the queue, without the packet that is being sent
+  double queue_bytes = 1e18;   ///< the same in bytes; the smaller limit counts
+  double loss = 0;             ///< probability that a packet is lost elsewhere
+  bool periodic_loss = false;  ///< every 1/loss-th packet of a stream is lost, not random ones
   /// Random time between a sender's decision to send and the arrival of the packet, up to this,
   /// seconds; by default the time of the largest packet on the line. Without it the packets of
   /// streams keep a fixed phase, and always the same one finds the queue full (Floyd and Jacobson,
@@ -77,7 +69,8 @@ struct StreamsResult {
 /// result. Losses are repaired as with selective acknowledgements: they are noticed a round trip
 /// later, once for each window, and nothing is sent until the packets in flight fit the reduced
 /// window (RFC 6675). Not modelled: time-outs, and the capacity used by repetitions. While the
-/// window of a single stream grows and its packets fit the line, no packets are simulated. Throws
+/// window of a single stream grows and its packets fit the line, or is constant and fills it, no
+/// packets are simulated. Throws
 /// Error (Usage) for values out of range, and if more than `max_packets` packets would be
 /// simulated.
 StreamsResult simulate_streams(const Path& path, const std::vector<Stream>& streams, double seconds,

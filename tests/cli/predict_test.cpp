@@ -71,7 +71,7 @@ TEST_CASE("gdr predict agrees with the counts of the emulated board") {
 TEST_CASE("gdr predict published compares the model with published figures") {
   const Shell shell;
   const auto json = json_of(shell, "gdr predict published --json");
-  CHECK(json["figures"].size() == 18);
+  CHECK(json["figures"].size() == 8 + 45);
   for (const auto& figure : json["figures"]) {
     const bool network = figure["machine"] == "network";
     if (!network) CHECK(std::abs(figure["deviation"].get<double>()) < 0.15);
@@ -167,6 +167,27 @@ TEST_CASE("gdr predict network simulates streams that share a line") {
   const auto paced =
       json_of(shell, "gdr predict network --congestion paced --pace 5e6 --seconds 20 --json");
   CHECK(paced["bytes_per_second"].get<double>() == Approx(5e6).epsilon(0.02));
+}
+
+TEST_CASE("gdr predict network knows ten congestion controls, pacing and limits of hosts") {
+  const Shell shell;
+  for (const char* name : {"reno", "highspeed", "scalable", "htcp", "bic", "westwood", "cubic",
+                           "fast", "griddt", "paced"}) {
+    const nlohmann::json r = json_of(
+        shell,
+        std::string("gdr predict network --rate 12.5e6 --seconds 20 --json --congestion ") + name);
+    CHECK(r["streams"][0]["congestion"] == name);
+    CHECK(r["bytes_per_second"].get<double>() > 1e6);
+  }
+  const nlohmann::json limited = json_of(
+      shell,
+      "gdr predict network --rate 12.5e6 --host-rate 2e6 --pacing --seconds 60 --warm-up 20 "
+      "--json");
+  CHECK(limited["bytes_per_second"].get<double>() == Approx(2e6).epsilon(0.02));
+  CHECK(limited["streams"][0]["pacing"] == true);
+  refused(shell, "gdr predict network --response --rtt 1", 2, "conditions are fixed");
+  refused(shell, "gdr predict network --csv points.csv", 2, "--csv requires --response");
+  refused(shell, "gdr predict network --stream pacing=2", 2, "must be 0 or 1");
 }
 
 TEST_CASE("gdr predict of a job on a remote board includes the network") {

@@ -48,7 +48,7 @@ TEST_CASE("figures of long fat networks are predicted as required") {
     CHECK(f.deviation() < f.required);
     CHECK(1 / (1 + f.deviation()) - 1 < f.required);
   }
-  CHECK(networks == 10);
+  CHECK(networks == 10 + 11 + 8 * 3);
 }
 
 TEST_CASE("the window that overflows a buffer of 537 MB at 1 Gbit/s fits it at 2 Gbit/s") {
@@ -58,18 +58,36 @@ TEST_CASE("the window that overflows a buffer of 537 MB at 1 Gbit/s fits it at 2
   }
 }
 
+TEST_CASE("Scalable recovers from a loss before HighSpeed does, and HighSpeed before Reno") {
+  double before = 1e9;
+  std::size_t found = 0;
+  for (const PublishedFigure& f : the_table().figures) {
+    if (f.what.find("recovery of Reno from") == 0 || f.what == "the same, HighSpeed" ||
+        (f.what == "the same, Scalable" && f.unit == "s")) {
+      CHECK(f.predicted < before / 4);
+      before = f.predicted;
+      ++found;
+    }
+  }
+  CHECK(found == 3);
+}
+
 TEST_CASE("predictions that depend on a tuned value are marked") {
-  std::size_t streams = 0;
+  std::size_t streams = 0, losses = 0;
   for (const PublishedFigure& f : the_table().figures) {
     if (f.tuned == "random delay") {
       CHECK(f.assumed.find("(tuned)") != std::string::npos);
       ++streams;
+    } else if (f.tuned == "loss") {
+      CHECK(f.assumed.find("(tuned") != std::string::npos);
+      ++losses;
     } else {
       CHECK(f.tuned == (f.unit == "Mflops/W" ? "board.power" : ""));
-      CHECK(f.assumed.find("(tuned)") == std::string::npos);
+      CHECK(f.assumed.find("(tuned") == std::string::npos);
     }
   }
   CHECK(streams == 3);
+  CHECK(losses == 4);
   for (const char* name : {"board4", "chip", "cluster64"}) {
     const Machine m = preset(name);
     for (const KeyInfo& info : key_table())

@@ -96,7 +96,7 @@ TEST_CASE("a scalable stream recovers in a number of round trips that no rate ch
 
 TEST_CASE("a delay-based stream keeps its segments in the queue and loses nothing") {
   Stream stream = stream_of(0.05, 1500);
-  stream.control = Congestion::Delay;
+  stream.control = Congestion::Fast;
   stream.backlog = 20;
   const Path path = path_of(100 * megabit, 1000);
   const StreamsResult result = simulate_streams(path, {stream}, 60, 20);
@@ -107,6 +107,88 @@ TEST_CASE("a delay-based stream keeps its segments in the queue and loses nothin
   // Two of them share equally.
   const StreamsResult two = simulate_streams(path, {stream, stream}, 100, 40);
   CHECK(two.streams[0].throughput == Approx(two.streams[1].throughput).epsilon(0.15));
+}
+
+TEST_CASE("FAST streams that share a line each get their backlog over the time that packets wait") {
+  // Jin, Wei and Low 2004: in equilibrium a stream has throughput alpha / q.
+  std::vector<Stream> streams(3, stream_of(0.05, 1500));
+  for (std::size_t s = 0; s < 3; ++s) {
+    streams[s].control = Congestion::Fast;
+    streams[s].backlog = 10 * static_cast<double>(s + 1);
+    streams[s].threshold = 20 * 1460;
+  }
+  const StreamsResult r = simulate_streams(path_of(100 * megabit, 2000), streams, 150, 75);
+  CHECK(r.utilisation > 0.98);
+  for (std::size_t s = 0; s < 3; ++s)
+    CHECK(r.streams[s].throughput / r.throughput == Approx(streams[s].backlog / 60).epsilon(0.1));
+}
+
+TEST_CASE("Grid DT's increase gives streams with different round trips the same rate") {
+  Stream near = stream_of(0.03, 1500), far = stream_of(0.06, 1500);
+  const auto ratio = [&](Congestion control) {
+    near.control = far.control = control;
+    near.reference = far.reference = 0.06;
+    const StreamsResult r = simulate_streams(path_of(20 * megabit, 40), {near, far}, 1000, 200);
+    return r.streams[0].throughput / r.streams[1].throughput;
+  };
+  CHECK(ratio(Congestion::Reno) > 1.7);
+  CHECK(ratio(Congestion::GridDt) == Approx(1).epsilon(0.2));
+}
+
+TEST_CASE("Westwood's window after a loss is what the line holds without a queue") {
+  Stream stream = stream_of(0.1, 1500);
+  stream.control = Congestion::Westwood;
+  Path path = path_of(50 * megabit, 200);
+  const StreamsResult lost = simulate_streams(path, {stream}, 200, 50);
+  CHECK(lost.streams[0].reductions > 2);
+  CHECK(lost.utilisation > 0.97);
+  // Losses elsewhere cost Reno most of the line, Westwood little.
+  path.loss = 1e-4;
+  const StreamsResult westwood = simulate_streams(path, {stream}, 200, 50);
+  stream.control = Congestion::Reno;
+  CHECK(westwood.utilisation > 2 * simulate_streams(path, {stream}, 200, 50).utilisation);
+}
+
+TEST_CASE("packets at equal distances need a smaller queue than bursts") {
+  Stream stream = stream_of(0.1, 1500);
+  stream.window = 200 * 1460;
+  const Path path = path_of(100 * megabit, 1e15);
+  const StreamsResult bursts = simulate_streams(path, {stream}, 20);
+  stream.pacing = true;
+  const StreamsResult paced = simulate_streams(path, {stream}, 20);
+  CHECK(bursts.largest_queue > 10 * paced.largest_queue);
+  CHECK(paced.throughput == Approx(bursts.throughput).epsilon(0.05));
+}
+
+TEST_CASE("hosts that take less than the line limit a stream, and it loses nothing") {
+  Stream stream = stream_of(0.1, 1500);
+  stream.host_rate = 30 * megabit;
+  const StreamsResult r = simulate_streams(path_of(100 * megabit, 1000), {stream}, 200, 50);
+  CHECK(r.throughput == Approx(stream.host_rate).epsilon(0.02));
+  CHECK(r.streams[0].losses == 0);
+}
+
+TEST_CASE("time that passes without simulated packets changes no result") {
+  // A queue that just holds the backlog, or the window, with losses at known packets.
+  for (const Congestion control : {Congestion::Fast, Congestion::Reno}) {
+    Stream stream = stream_of(0.02, 1500);
+    stream.control = control;
+    stream.window = 200 * 1460;
+    Path path = path_of(100 * megabit, 1000);
+    path.jitter = 0;
+    path.loss = 1e-5;
+    path.periodic_loss = true;
+    const StreamsResult alone = simulate_streams(path, {stream}, 200, 50);
+    // A second stream of two segments prevents it.
+    Stream idle = stream;
+    idle.window = 2 * 1460;
+    const StreamsResult both = simulate_streams(path, {stream, idle}, 200, 50);
+    INFO(congestion_name(control));
+    CHECK(alone.streams[0].throughput ==
+          Approx(both.streams[0].throughput + both.streams[1].throughput).epsilon(0.01));
+    CHECK(std::abs(static_cast<double>(alone.streams[0].reductions) -
+                   static_cast<double>(both.streams[0].reductions)) <= 2);
+  }
 }
 
 TEST_CASE("a paced stream sends at its rate, or at the rate that it finds") {
@@ -184,6 +266,13 @@ TEST_CASE("a seed determines the simulation") {
   CHECK(run(1) != run(2));
 }
 
+TEST_CASE("every congestion control has the name that parses to it, and the former name of FAST") {
+  for (std::size_t c = 0; c < congestion_laws().size(); ++c)
+    CHECK(parse_congestion(congestion_laws()[c].name) == static_cast<Congestion>(c));
+  CHECK(parse_congestion("delay") == Congestion::Fast);
+  CHECK(congestion_name(Congestion::Paced) == "paced");
+}
+
 TEST_CASE("streams and paths outside the model are errors") {
   const auto refused = [](const Path& path, const Stream& stream, double seconds = 10) {
     CHECK_THROWS_AS(simulate_streams(path, {stream}, seconds), Error);
@@ -215,4 +304,10 @@ TEST_CASE("streams and paths outside the model are errors") {
   // More packets than anybody wants to wait for.
   CHECK_THROWS_AS(simulate_streams(path_of(1e14, 1e9), {good}, 1e5, 0, 1, 1e5), Error);
   CHECK_THROWS_AS(parse_congestion("rano"), Error);
+  stream = Stream();
+  stream.host_rate = 0;
+  refused(Path(), stream);
+  stream = Stream();
+  stream.reference = 0;
+  refused(Path(), stream);
 }

@@ -13,6 +13,7 @@
 #include "libgdr/io/atomic_file.hpp"
 #include "libgdr/predict/jobs.hpp"
 #include "libgdr/predict/machine.hpp"
+#include "libgdr/predict/response.hpp"
 #include "libgdr/predict/streams.hpp"
 
 namespace gdr::cli::predict_command {
@@ -30,9 +31,10 @@ struct Options {
   std::string streams, congestion;
   std::vector<std::string> different;
   std::optional<double> rate, rtt, mtu, loss, jitter, window, queue, queue_bytes, pace, seconds,
-      warm_up;
+      warm_up, host_rate;
   std::uint64_t seed = 1;
-  bool delayed_acks = false, round_robin = false;
+  bool delayed_acks = false, round_robin = false, periodic_loss = false, pacing = false,
+       response = false;
 };
 
 enum JobKind : unsigned {
@@ -65,7 +67,7 @@ constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--no-overlap", Particles | Lu | Hpl},
     {"--resident", Particles},
     {"--scaling", Particles | Product | Lu | Hpl},
-    {"--csv", Particles | Product | Lu | Hpl},
+    {"--csv", Particles | Product | Lu | Hpl | Streams},
     {"--output", Show},
     {"--machine", Particles | Product | Lu | Hpl | Show},
     {"--set", Particles | Product | Lu | Hpl | Show},
@@ -78,6 +80,10 @@ constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--window", Streams},
     {"--congestion", Streams},
     {"--pace", Streams},
+    {"--pacing", Streams},
+    {"--host-rate", Streams},
+    {"--periodic-loss", Streams},
+    {"--response", Streams},
     {"--delayed-acks", Streams},
     {"--queue", Streams},
     {"--queue-bytes", Streams},
@@ -253,29 +259,51 @@ Machine machine_of(const Options& o) {
 predict::Stream different_stream(predict::Stream stream, const std::string& text) {
   for (const auto part : std::views::split(text, ',')) {
     const Setting s = split_setting("--stream", std::string(part.begin(), part.end()));
-    const std::pair<std::string_view, double*> numbers[] = {
-        {"rtt", &stream.rtt},   {"mtu", &stream.mtu},     {"window", &stream.window},
-        {"pace", &stream.pace}, {"start", &stream.start}, {"backlog", &stream.backlog}};
+    const std::pair<std::string_view, double*> numbers[] = {{"rtt", &stream.rtt},
+                                                            {"mtu", &stream.mtu},
+                                                            {"window", &stream.window},
+                                                            {"pace", &stream.pace},
+                                                            {"start", &stream.start},
+                                                            {"backlog", &stream.backlog},
+                                                            {"reference", &stream.reference},
+                                                            {"host_rate", &stream.host_rate}};
     const auto found =
         std::ranges::find(numbers, s.name, &std::pair<std::string_view, double*>::first);
     if (found != std::ranges::end(numbers)) {
       *found->second = parse_number("--stream " + s.name, s.value);
     } else if (s.name == "congestion") {
       stream.control = predict::parse_congestion(s.value);
+    } else if (s.name == "pacing") {
+      if (s.value != "0" && s.value != "1") throw usage_error("--stream pacing: must be 0 or 1");
+      stream.pacing = s.value == "1";
     } else {
       std::vector<std::string_view> known = names_of(numbers);
-      known.push_back("congestion");
+      known.insert(known.end(), {"congestion", "pacing"});
       throw usage_error("{}", unknown_name("value of --stream", s.name, known));
     }
   }
   return stream;
 }
 
+/// Response functions, for the conditions of response.hpp.
+int response(const CLI::App& app, const Options& o) {
+  for (const auto& [name, jobs] : option_uses)
+    if (jobs == Streams && name != "--response" && app.get_option(std::string(name))->count() > 0)
+      throw usage_error("{} does not apply to --response, whose conditions are fixed", name);
+  if (!o.csv.empty()) check_writable(o.csv);
+  const std::vector<predict::ResponsePoint> points = predict::response_functions();
+  if (!o.csv.empty()) write_file_atomically(o.csv, predict::response_csv(points));
+  report_response(points, o.json);
+  return 0;
+}
+
 int network(const Options& o) {
+  if (!o.csv.empty()) throw usage_error("--csv requires --response");
   predict::Path path;
   predict::Stream stream;
   path.rate = o.rate.value_or(path.rate);
   path.loss = o.loss.value_or(0);
+  path.periodic_loss = o.periodic_loss;
   if (o.round_robin) path.merge = predict::Merge::RoundRobin;
   stream.rtt = o.rtt.value_or(stream.rtt);
   stream.mtu = o.mtu.value_or(stream.mtu);
@@ -288,6 +316,8 @@ int network(const Options& o) {
   stream.window = o.window.value_or(stream.window);
   stream.pace = o.pace.value_or(0);
   stream.delayed_acks = o.delayed_acks;
+  stream.pacing = o.pacing;
+  stream.host_rate = o.host_rate.value_or(stream.host_rate);
   if (!o.congestion.empty()) stream.control = predict::parse_congestion(o.congestion);
   if (!o.streams.empty() && !o.different.empty())
     throw usage_error("give --streams N for equal streams, or --stream for each one, not both");
@@ -326,7 +356,7 @@ int work(const CLI::App& app, const Options& o) {
     report_machines(o.json);
     return 0;
   }
-  if (kind == Streams) return network(o);
+  if (kind == Streams) return o.response ? response(app, o) : network(o);
   const Machine machine = machine_of(o);
   verbose("machine", "{}: {}", machine.name, machine.summary);
   if (kind == Show) return show_machine(o, machine);
@@ -374,13 +404,13 @@ Action prepare(CLI::App& app) {
   app.add_flag("--resident", o->resident, "the boards hold the sources of a previous run");
   app.add_flag("--scaling", o->scaling, "strong scaling: the job on growing parts of the machine");
   add_text(app, "--csv", o->csv, "FILE",
-           "with --scaling: write the points as comma-separated values");
+           "with --scaling or --response: write the points as comma-separated values");
   add_text(app, "-o,--output", o->output, "FILE",
            "with the job machine: write its file; - prints it");
   add_text(app, "--streams", o->streams, "N", "network: equal streams (default: 1)");
   add_repeatable(app, "--stream", o->different,
                  "network: one stream, with values other than those of the options: rtt, mtu, "
-                 "window, congestion, pace, backlog, start",
+                 "window, congestion, pacing, pace, backlog, reference, host_rate, start",
                  "NAME=VALUE[,...]");
   add_number(app, "--rate", o->rate, "R",
              "network: bytes/s on the line (default: 125e6, 1 Gbit/s)");
@@ -388,16 +418,26 @@ Action prepare(CLI::App& app) {
              "network: round trip without queues, seconds (default: 0.1)");
   add_number(app, "--mtu", o->mtu, "BYTES", "network: packets, headers included (default: 1500)");
   add_number(app, "--window", o->window, "BYTES", "network: largest window (default: no limit)");
-  add_text(app, "--congestion", o->congestion, "reno|scalable|delay|paced",
+  add_text(app, "--congestion", o->congestion,
+           "reno|highspeed|scalable|htcp|bic|westwood|cubic|fast|griddt|paced",
            "network: congestion control (default: reno)");
+  app.add_flag("--pacing", o->pacing,
+               "network: packets at equal distances in a round trip, not in bursts");
   add_number(app, "--pace", o->pace, "R",
              "network: bytes/s of a paced stream (default: estimated)");
+  add_number(app, "--host-rate", o->host_rate, "R",
+             "network: bytes/s that the hosts can take: bus or disk (default: no limit)");
   app.add_flag("--delayed-acks", o->delayed_acks,
                "network: receivers acknowledge every second segment");
   add_number(app, "--queue", o->queue, "N", "network: packets that the queue holds");
   add_number(app, "--queue-bytes", o->queue_bytes, "BYTES",
              "network: bytes that the queue holds (default: rate times RTT, at least 40 packets)");
   add_number(app, "--loss", o->loss, "P", "network: probability that a packet is lost elsewhere");
+  app.add_flag("--periodic-loss", o->periodic_loss,
+               "network: with --loss P, each 1/P-th packet of a stream is lost, not random ones");
+  app.add_flag("--response", o->response,
+               "network: throughput over the loss rate for every congestion control, with closed "
+               "forms");
   add_number(
       app, "--jitter", o->jitter, "S",
       "network: largest random delay before the queue (default: a packet's time on the line)");
@@ -432,7 +472,8 @@ const Registration registration{
          "gdr predict hpl --machine cluster64 --json\n"
          "gdr predict gravity --particles 1e6 --machine plan4096 --scaling --csv points.csv\n"
          "gdr predict gravity --particles 65536 --set remote.rate=125e6 --set remote.rtt=0.2\n"
-         "gdr predict network --rate 125e6 --rtt 0.2 --loss 1e-5 --streams 8",
+         "gdr predict network --rate 125e6 --rtt 0.2 --loss 1e-5 --streams 8\n"
+         "gdr predict network --response --csv responses.csv",
      .group = Group::Machine,
      .prepare = prepare,
      .details =
