@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""TCP transfers over 1 Gbit/s and 200 ms, through the relay of tests/network, as a table.
+"""TCP transfers over 1 Gbit/s and 200 ms, through gdr relay, as a table.
 
-usage: network.py RELAY_PROGRAM [--only WORD] [--short]
+usage: network.py GDR [--only WORD] [--short]
 
 The payload of tests/network/bulk.py in Mbit/s: from the first byte to the end of the sending time,
 and in its second half, for which the least and the greatest rate of a stream are given, too.
@@ -78,7 +78,7 @@ def cases() -> list[Case]:
     return rows
 
 
-def measure(relay: str, case: Case, short: bool) -> str:
+def measure(gdr: str, case: Case, short: bool) -> str:
     """The row of a case."""
     seconds = max(2, case.seconds // 10) if short else case.seconds
     python = shlex.quote(sys.executable)
@@ -87,7 +87,7 @@ def measure(relay: str, case: Case, short: bool) -> str:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "counts.json"
         command = [
-            relay, *shlex.split(f"{NETWORK} {case.relay} --quiet --json {file}"),
+            gdr, "relay", *shlex.split(f"{NETWORK} {case.relay} --quiet --json {file}"),
             "--server", f"{bulk} receive 5000", "--client", f"{sender} {case.sender}",
         ]  # fmt: skip
         run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
@@ -116,7 +116,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("relay")
+    parser.add_argument("gdr")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
     parser.add_argument("--short", action="store_true")
     options = parser.parse_args()
@@ -126,7 +126,7 @@ def main() -> int:
     print("|---" * (titles.count("|") + 1) + "|", flush=True)
     for case in cases():
         if options.only in case.name:
-            print(measure(options.relay, case, options.short), flush=True)
+            print(measure(options.gdr, case, options.short), flush=True)
     return 0
 
 

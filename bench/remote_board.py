@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A board of another host, through the relay of tests/network, as a table.
+"""A board of another host, through gdr relay, as a table.
 
 usage: remote_board.py BUILD_DIRECTORY [--only WORD] [--rate R] [--rtt T] [--loss P] [--seed N]
 
@@ -115,7 +115,7 @@ def measure(case: Case, network: str, build: Path, amount: float) -> dict[str, A
             own = [str(build / "bench/bench_remote_transfer"), name, str(amount)]
         else:
             own = [sys.executable, __file__, "--client", name, str(int(amount)), str(output)]
-        command = [str(build / "tests/network/gdr_relay"), *shlex.split(network)]
+        command = [str(build / "libgdr/gdr"), "relay", *shlex.split(network)]
         command += [*shlex.split(case.relay), "--json", str(counts)]
         command += ["--port", str(PORT), "--server", shlex.join(server), "--client", shlex.join(own)]
         done = subprocess.run(command, capture_output=True, text=True)

@@ -5,8 +5,8 @@ bench/particle_costs.py has measured, peers.txt, what bench/peers.py has printed
 
 usage: figures.py [--check] GDR FOLDER
 
-Writes pass.svg, reduction.svg, roofline.svg, costs.svg, peers.svg and response.svg to FOLDER. With --check it compares the files that
-are there with what it would write: status 1 if one differs.
+Writes pass.svg, reduction.svg, roofline.svg, costs.svg, peers.svg and response.svg to FOLDER. With --check it compares
+the files that are there with what it would write: status 1 if one differs.
 """
 
 import csv

@@ -10,9 +10,10 @@
 namespace gdr::test {
 namespace {
 
-const char* const command_names[] = {
-    "asm",    "bench", "boards", "compile", "completion", "debug",   "disasm", "force",    "fp",
-    "header", "info",  "man",    "nbody",   "predict",    "profile", "run",    "selftest", "serve"};
+const char* const command_names[] = {"asm",   "bench",  "boards",   "compile", "completion",
+                                     "debug", "disasm", "force",    "fp",      "header",
+                                     "info",  "man",    "nbody",    "predict", "profile",
+                                     "relay", "run",    "selftest", "serve"};
 
 void check_baseline(const std::string& name, const std::string& text) {
   const std::filesystem::path path =

@@ -5,11 +5,13 @@ usage: bulk.py receive PORT
        bulk.py send HOST PORT --seconds S [--streams N] [--congestion NAME] [--pacing BIT/S]
                               [--buffer BYTES] [--interval S] [--skip S]
        bulk.py rtt HOST PORT
+       bulk.py trip HOST PORT
 
 The receiver counts the bytes of each stream in intervals since the stream's first byte, and
 returns the counts when the sender has ended the stream. The sender prints, for each stream and for
 their sum, the payload in bit/s from --skip seconds to the end of the sending time, and the counts.
 `rtt` prints the shortest time of ten connections in seconds: the handshake takes one round trip.
+`trip` prints the shortest time of ten answers over open connections, for connections that are forwarded.
 """
 
 from __future__ import annotations
@@ -122,6 +124,20 @@ def rtt(options: argparse.Namespace) -> None:
     print(min(times))
 
 
+def trip(options: argparse.Namespace) -> None:
+    times = []
+    for _ in range(10):
+        with socket.create_connection((options.host, options.port)) as stream:
+            stream.sendall(HEADER.pack(1))
+            time.sleep(0.2)  # the whole way is open
+            start = time.monotonic()
+            stream.shutdown(socket.SHUT_WR)
+            while stream.recv(BLOCK):
+                pass
+            times.append(time.monotonic() - start)
+    print(min(times))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -130,12 +146,12 @@ def main() -> int:
     receiver = roles.add_parser("receive")
     receiver.add_argument("port", type=int)
     receiver.set_defaults(role=receive)
-    for name, role in {"send": send, "rtt": rtt}.items():
+    for name, role in {"send": send, "rtt": rtt, "trip": trip}.items():
         sender = roles.add_parser(name)
         sender.add_argument("host")
         sender.add_argument("port", type=int)
         sender.set_defaults(role=role)
-        if role is rtt:
+        if role is not send:
             continue
         sender.add_argument("--seconds", type=float, required=True)
         sender.add_argument("--streams", type=int, default=1)

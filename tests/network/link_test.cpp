@@ -1,5 +1,5 @@
 // The model of a link: rate, delay, queue, loss and the order of transmission.
-#include "network/relay/link.hpp"
+#include "libgdr/relay/link.hpp"
 
 #include <algorithm>
 #include <cmath>

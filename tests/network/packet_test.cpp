@@ -1,5 +1,5 @@
 // Headers of packets, and the RST that ends a cut connection.
-#include "network/relay/packet.hpp"
+#include "libgdr/relay/packet.hpp"
 
 #include <random>
 

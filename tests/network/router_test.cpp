@@ -1,5 +1,5 @@
 // Flows of packets, and connections that are cut.
-#include "network/relay/router.hpp"
+#include "libgdr/relay/router.hpp"
 
 #include "network/packet_bytes.hpp"
 #include "support/catch.hpp"

@@ -1,5 +1,5 @@
-// Two links, the connections on them, and connections cut at random: everything of the relay but
-// devices and clocks.
+// Ports with two links each, the line on which they merge, the connections on them, and connections
+// cut at random or by rules: everything of the relay but devices and clocks.
 #pragma once
 
 #include <array>
@@ -9,9 +9,11 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <vector>
 
-#include "network/relay/flows.hpp"
-#include "network/relay/link.hpp"
+#include "libgdr/relay/flows.hpp"
+#include "libgdr/relay/link.hpp"
+#include "libgdr/relay/rules.hpp"
 
 namespace gdr::relay {
 
@@ -36,11 +38,32 @@ struct Arrival {
   Packet packet;
 };
 
+/// Options of a link in each direction.
+using LinkPair = std::array<LinkOptions, 2>;
+
+/// Ports of the relay in the network between the hosts.
+inline constexpr std::size_t max_ports = 5;
+/// Packets to or from this TCP port of the server and the next ones belong to ports 0, 1, ...
+inline constexpr std::uint16_t first_port = 7701;
+
+struct RouterOptions {
+  /// Links by port. With one port it carries all packets; with several, those of other TCP ports
+  /// belong to the first.
+  std::vector<LinkPair> ports{LinkPair{}};
+  /// A line that packets of all ports take after the link of their port; usually round-robin.
+  std::optional<LinkPair> line;
+  CutOptions cuts;
+  std::vector<Rule> rules;  ///< the first that matches a packet applies
+};
+
 /// The relay as a function of the packets that it receives and their times.
 class Router {
  public:
-  /// Options of the links by direction. Throws gdr::Error (Usage) if one is out of range.
-  Router(const std::array<LinkOptions, 2>& links, const CutOptions& cuts);
+  /// Throws gdr::Error (Usage) if an option is out of range.
+  explicit Router(const RouterOptions& options);
+  /// One port without line and rules.
+  Router(const LinkPair& links, const CutOptions& cuts)
+      : Router(RouterOptions{{links}, {}, cuts, {}}) {}
 
   /// A packet arrives from one end. Packets other than IPv4 are ignored. Times must not decrease.
   void receive(Direction direction, std::span<const std::byte> packet, Time now);
@@ -49,7 +72,16 @@ class Router {
   /// When `next` may have something to do; nothing if only another packet can change that.
   std::optional<Time> next_event() const;
 
-  const Link& link(Direction direction) const { return links_[index_of(direction)]; }
+  std::size_t ports() const noexcept { return ports_.size(); }
+  const Link& link(Direction direction, std::size_t port = 0) const {
+    return ports_[port][index_of(direction)];
+  }
+  /// Null without a line.
+  const Link* line(Direction direction) const {
+    return line_.empty() ? nullptr : &line_[index_of(direction)];
+  }
+  /// What a flow delivered at the end of its way.
+  const Counts& delivered(Direction direction, std::size_t flow) const;
   const FlowTable& flows() const noexcept { return flows_; }
   /// Number of cuts so far; one that cuts several connections counts once.
   std::uint64_t cuts() const noexcept { return cuts_; }
@@ -63,13 +95,18 @@ class Router {
   };
 
   void run_cuts(Time now);
-  bool cut(std::size_t flow, Time now);
+  void merge(Time now);
+  const Rule* rule_for(Direction direction, const PacketFields& packet, Time now);
+  bool cut(std::size_t flow, Time now, std::optional<Time> reset_after);
   void cut_by_bytes(std::size_t flow, Time now);
   void draw_cut_time();
   void reset(std::size_t flow, Direction to);
 
-  std::array<Link, 2> links_;
+  std::vector<std::array<Link, 2>> ports_;
+  std::vector<Link> line_;  // by direction, or none
   CutOptions options_;
+  std::vector<Rule> rules_;
+  std::optional<Time> first_packet_;
   FlowTable flows_;
   std::deque<Arrival> resets_;
   std::deque<Silence> silences_;  // in the order of their ends

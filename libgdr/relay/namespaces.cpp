@@ -1,4 +1,4 @@
-#include "network/relay/namespaces.hpp"
+#include "libgdr/relay/namespaces.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "network/relay/file.hpp"
+#include "libgdr/relay/file.hpp"
 
 namespace gdr::relay {
 

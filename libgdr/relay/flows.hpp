@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "network/relay/packet.hpp"
+#include "libgdr/relay/packet.hpp"
 
 namespace gdr::relay {
 
@@ -37,6 +37,7 @@ struct Flow {
   std::uint8_t protocol = 0;
   Endpoint client, server;
   std::array<SentState, 2> sent;  ///< by direction
+  std::size_t port = 0;           ///< index of the port of the relay that carries it
   bool cut = false;               ///< whether the relay has cut the connection
   bool resets = false;            ///< whether the relay answers packets with RST
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "network/relay/random.hpp"
+#include "libgdr/relay/random.hpp"
 
 namespace gdr::relay {
 
@@ -19,6 +19,7 @@ using Time = std::chrono::nanoseconds;
 struct Packet {
   std::vector<std::byte> bytes;  ///< contents from the IP header on
   std::size_t flow = 0;          ///< index of its flow
+  Time due{};                    ///< when it reached the other end of the last link
 };
 
 /// The order in which waiting packets are transmitted.
@@ -29,10 +30,11 @@ enum class Discipline {
 
 /// Properties of a link.
 struct LinkOptions {
-  double rate = 1e9;                         ///< transmission rate, bit/s
-  Time delay{};                              ///< propagation delay
-  std::uint64_t queue_bytes = 32'000'000;    ///< capacity of a queue for waiting packets, bytes
-  double loss = 0;                           ///< probability that a packet is lost
+  double rate = 1e9;                       ///< transmission rate, bit/s
+  Time delay{};                            ///< propagation delay
+  std::uint64_t queue_bytes = 32'000'000;  ///< capacity of a queue for waiting packets, bytes
+  double loss = 0;                         ///< probability that a packet is lost
+  std::uint64_t period = 0;  ///< each packet with a multiple of this number is lost; 0: none
   Discipline discipline = Discipline::Fifo;  ///< order of transmission
   std::uint64_t seed = 1;                    ///< seed of the losses
   Sequence loss_sequence = LossToServer;     ///< random sequence of the losses
@@ -63,9 +65,9 @@ struct Counts {
 
 /// A link. A packet waits in a queue, is transmitted at the rate of the link, and arrives after the
 /// propagation delay. A queue that has no space for a packet drops it. Packet number n of the link
-/// is lost if random number n of the seed is below the probability; it occupies queue and rate all
-/// the same, as a packet that is damaged on its way. The result depends on the arrivals only, not
-/// on when `deliver` is called.
+/// is lost if random number n of the seed is below the probability, or n a multiple of the period;
+/// it occupies queue and rate all the same, as a packet that is damaged on its way. The result
+/// depends on the arrivals only, not on when `deliver` is called.
 class Link {
  public:
   /// Throws gdr::Error (Usage) if a property is out of range.

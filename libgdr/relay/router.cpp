@@ -1,4 +1,4 @@
-#include "network/relay/router.hpp"
+#include "libgdr/relay/router.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,61 @@
 #include "gdr/error.hpp"
 
 namespace gdr::relay {
+namespace {
 
-Router::Router(const std::array<LinkOptions, 2>& links, const CutOptions& cuts)
-    : links_{Link(links[0]), Link(links[1])}, options_(cuts) {
+constexpr Direction both[] = {Direction::ToServer, Direction::ToClient};
+
+std::size_t port_of(const Flow& flow, std::size_t ports) noexcept {
+  const std::size_t port = flow.server.port - std::size_t{first_port};
+  return flow.server.port >= first_port && port < ports ? port : 0;
+}
+
+}  // namespace
+
+Router::Router(const RouterOptions& options) : options_(options.cuts), rules_(options.rules) {
   if (options_.mean_time && *options_.mean_time < std::chrono::milliseconds(1))
     throw Error(ErrorCategory::Usage, "the mean time between cuts must be at least 1 ms");
+  if (options.ports.empty() || options.ports.size() > max_ports)
+    throw Error(ErrorCategory::Usage, "a relay has one to five ports");
+  for (const LinkPair& port : options.ports) ports_.push_back({Link(port[0]), Link(port[1])});
+  if (options.line) line_ = {Link((*options.line)[0]), Link((*options.line)[1])};
+}
+
+const Counts& Router::delivered(Direction direction, std::size_t flow) const {
+  return line_.empty() ? link(direction, flows_[flow].port).flow(flow)
+                       : line_[index_of(direction)].flow(flow);
+}
+
+const Rule* Router::rule_for(Direction direction, const PacketFields& packet, Time now) {
+  if (!first_packet_) first_packet_ = now;
+  for (const Rule& rule : rules_)
+    if (rule.matches(direction, packet, now - *first_packet_)) return &rule;
+  return nullptr;
+}
+
+/// Moves packets that have passed their port until `now` to the line, in the order of their times.
+void Router::merge(Time now) {
+  for (const Direction direction : both) {
+    if (line_.empty()) return;
+    for (;;) {
+      Link* first = nullptr;
+      std::optional<Time> due;
+      for (auto& port : ports_) {
+        Link& link = port[index_of(direction)];
+        const std::optional<Time> next = link.next_delivery();
+        if (next && *next <= now && (!due || *next < *due)) {
+          due = next;
+          first = &link;
+        }
+      }
+      if (!first) break;
+      // A packet that was lost may have been the next one: then there is none at this time.
+      if (std::optional<Packet> packet = first->deliver(*due)) {
+        const Time time = packet->due;
+        line_[index_of(direction)].offer(std::move(*packet), time);
+      }
+    }
+  }
 }
 
 void Router::draw_cut_time() {
@@ -36,8 +86,17 @@ void Router::receive(Direction direction, std::span<const std::byte> packet, Tim
   }
   run_cuts(now);
   const std::size_t index = flows_.update(direction, *fields);
-  const Flow& flow = flows_[index];
-  Link& link = links_[index_of(direction)];
+  Flow& flow = flows_[index];
+  flow.port = port_of(flow, ports_.size());
+  Link& link = ports_[flow.port][index_of(direction)];
+  if (const Rule* rule = rule_for(direction, *fields, now); rule && !flow.cut) {
+    link.offer_cut(index, packet.size());
+    if (rule->reset) {
+      cut(index, now, Time::zero());
+      run_cuts(now);
+    }
+    return;
+  }
   if (!flow.cut) {
     link.offer({{packet.begin(), packet.end()}, index}, now);
     return;
@@ -49,8 +108,12 @@ void Router::receive(Direction direction, std::span<const std::byte> packet, Tim
 
 std::optional<Arrival> Router::next(Time now) {
   run_cuts(now);
-  for (const Direction direction : {Direction::ToServer, Direction::ToClient}) {
-    std::optional<Packet> packet = links_[index_of(direction)].deliver(now);
+  merge(now);
+  for (const Direction direction : both) {
+    std::optional<Packet> packet;
+    if (!line_.empty()) packet = line_[index_of(direction)].deliver(now);
+    for (std::size_t k = 0; k < ports_.size() && line_.empty() && !packet; ++k)
+      packet = ports_[k][index_of(direction)].deliver(now);
     if (!packet) continue;
     cut_by_bytes(packet->flow, now);
     return Arrival{direction, std::move(*packet)};
@@ -66,7 +129,9 @@ std::optional<Time> Router::next_event() const {
   const auto earliest = [&](std::optional<Time> time) {
     if (time && (!next || *time < *next)) next = time;
   };
-  for (const Link& link : links_) earliest(link.next_delivery());
+  for (const auto& port : ports_)
+    for (const Link& link : port) earliest(link.next_delivery());
+  for (const Link& link : line_) earliest(link.next_delivery());
   if (!silences_.empty()) earliest(silences_.front().end);
   if (!resets_.empty()) earliest(Time::zero());
   earliest(next_cut_);
@@ -77,7 +142,7 @@ std::optional<Time> Router::next_event() const {
 void Router::run_cuts(Time now) {
   while (next_cut_ && *next_cut_ <= now) {
     bool any = false;
-    for (std::size_t k = 0; k < flows_.size(); ++k) any |= cut(k, *next_cut_);
+    for (std::size_t k = 0; k < flows_.size(); ++k) any |= cut(k, *next_cut_, options_.reset_after);
     cuts_ += any ? 1 : 0;
     draw_cut_time();
   }
@@ -94,17 +159,21 @@ void Router::cut_by_bytes(std::size_t flow, Time now) {
   const double limit = 2 * static_cast<double>(options_.mean_bytes) *
                        uniform(options_.seed, CutBytes, static_cast<std::uint64_t>(flow));
   const std::uint64_t bytes =
-      links_[0].flow(flow).delivered.bytes + links_[1].flow(flow).delivered.bytes;
-  if (static_cast<double>(bytes) >= limit && cut(flow, now)) ++cuts_;
+      delivered(both[0], flow).delivered.bytes + delivered(both[1], flow).delivered.bytes;
+  if (static_cast<double>(bytes) >= limit && cut(flow, now, options_.reset_after)) ++cuts_;
 }
 
 /// Drops a connection's packets from now on; false if it is not an open connection.
-bool Router::cut(std::size_t index, Time now) {
+bool Router::cut(std::size_t index, Time now, std::optional<Time> reset_after) {
   Flow& flow = flows_[index];
   if (flow.cut || !flow.open()) return false;
   flow.cut = true;
-  for (Link& link : links_) link.remove(index);
-  if (options_.reset_after) silences_.push_back({now + *options_.reset_after, index});
+  for (Link& link : ports_[flow.port]) link.remove(index);
+  for (Link& link : line_) link.remove(index);
+  if (reset_after) {
+    const Silence silence{now + *reset_after, index};
+    silences_.insert(std::ranges::upper_bound(silences_, silence.end, {}, &Silence::end), silence);
+  }
   return true;
 }
 

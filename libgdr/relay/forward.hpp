@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "network/relay/namespaces.hpp"
-#include "network/relay/router.hpp"
+#include "libgdr/relay/capture.hpp"
+#include "libgdr/relay/namespaces.hpp"
+#include "libgdr/relay/router.hpp"
 
 namespace gdr::relay {
 
@@ -22,6 +23,8 @@ class Forwarder {
   /// there was anything.
   void step(Time deadline);
   Time now() const;
+  /// Delivered packets are written to a file from now on; keeps a reference.
+  void capture_to(Capture& capture) noexcept { capture_ = &capture; }
 
   /// Longest time by which a packet was delivered later than the model's result.
   Time latest() const noexcept { return latest_; }
@@ -38,6 +41,7 @@ class Forwarder {
   Time step_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<std::byte> buffer_;
+  Capture* capture_ = nullptr;
   Time latest_{};
   std::uint64_t refused_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "network/relay/flows.hpp"
+#include "libgdr/relay/flows.hpp"
 
 namespace gdr::relay {
 namespace {
@@ -31,7 +31,7 @@ std::size_t FlowTable::update(Direction direction, const PacketFields& packet) {
       current_.try_emplace({packet.protocol, client, server}, flows_.size());
   if (inserted || connects_anew(direction, packet, flows_[place->second])) {
     place->second = flows_.size();
-    flows_.push_back({packet.protocol, client, server, {}, false, false});
+    flows_.push_back({packet.protocol, client, server, {}, 0, false, false});
   }
   if (packet.tcp) {
     Flow& flow = flows_[place->second];

@@ -1,4 +1,4 @@
-#include "network/relay/forward.hpp"
+#include "libgdr/relay/forward.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -44,6 +44,7 @@ bool Forwarder::write_packets() {
     const std::vector<std::byte>& bytes = arrival->packet.bytes;
     const int device = readable_[index_of(opposite(arrival->direction))];
     if (::write(device, bytes.data(), bytes.size()) < 0) ++refused_;
+    if (capture_) capture_->write(arrival->direction, bytes, time);
     any = true;
   }
   return any;

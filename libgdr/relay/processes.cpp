@@ -1,4 +1,4 @@
-#include "network/relay/processes.hpp"
+#include "libgdr/relay/processes.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -23,17 +23,25 @@ std::vector<pid_t> children() {
 
 }  // namespace
 
-pid_t start_command(const std::string& command, const HostNamespace& host, bool with_input) {
-  enter(host);
+pid_t start_process() {
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
   if (process < 0) system_error("cannot start a process");
   if (process > 0) return process;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // the relay ended before the call
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  return 0;
+}
+
+bool any_child_ended() { return ::waitpid(-1, nullptr, WNOHANG) > 0; }
+
+pid_t start_command(const std::string& command, const HostNamespace& host, bool with_input) {
+  enter(host);
+  if (const pid_t process = start_process()) return process;
   if (!with_input) {
     const int empty = ::open("/dev/null", O_RDONLY);
     ::dup2(empty, STDIN_FILENO);

@@ -6,13 +6,20 @@
 #include <optional>
 #include <string>
 
-#include "network/relay/namespaces.hpp"
+#include "libgdr/relay/namespaces.hpp"
 
 namespace gdr::relay {
 
 /// Starts a shell command in a namespace, which becomes that of the process. It is killed if the
 /// relay ends; its standard input is that of the relay or, on request, empty.
 pid_t start_command(const std::string& command, const HostNamespace& host, bool with_input);
+
+/// Starts a process that continues here: its identity, and 0 in that process, which is killed if
+/// the relay ends, and gets all signals again.
+pid_t start_process();
+
+/// Whether any child has ended.
+bool any_child_ended();
 
 /// From now on processes whose parent has ended become children of the relay.
 void adopt_orphans();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the relay with real transfers: rate, delay, loss, merged streams, cuts, the end of a run.
 
-usage: transfers.py RELAY_PROGRAM
+usage: relay_transfers.py GDR
 
 Status 77 where network namespaces or TUN devices are not available. The commands of README.md in
 this folder are run, too.
@@ -14,6 +14,8 @@ import math
 import os
 import re
 import shlex
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,9 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pcapng
+
 SKIPPED = 77
 FOLDER = Path(__file__).resolve().parent
-RELAY = str(Path(sys.argv[1]).resolve())
+GDR = str(Path(sys.argv[1]).resolve())
+RELAY = [GDR, "relay"]
 BULK = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'bulk.py'))}"
 ENDS = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'ends.py'))}"
 
@@ -41,7 +46,7 @@ def run_relay(
     options: str, server: str, client: str, **more: Any
 ) -> subprocess.CompletedProcess[str]:
     """A run that may fail."""
-    command = [RELAY, *shlex.split(options), "--server", server, "--client", client]
+    command = [*RELAY, *shlex.split(options), "--server", server, "--client", client]
     return subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL,
         **more,
@@ -172,13 +177,140 @@ def check_end() -> None:
         run = run_relay(f"--sysctl {setting}", receive, "true")
         check(run.returncode == 2 and setting.split("=")[0] in run.stderr, f"{setting} is refused")
     with subprocess.Popen(
-        [RELAY, "--server", receive, "--client", f"sleep {mark}"], stderr=subprocess.PIPE
+        [*RELAY, "--server", receive, "--client", f"sleep {mark}"], stderr=subprocess.PIPE
     ) as process:
         while not sleeping(mark) and process.poll() is None:
             time.sleep(0.05)
         process.terminate()
         check(process.wait(20) == 128 + 15, "a signal ends a run")
     check(not sleeping(mark), "no process is left after a signal")
+
+
+def check_capture() -> None:
+    """The log of packets, read by a reader of its own and by tshark."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "packets.pcapng"
+        _, counts = relay(
+            f"--rtt 20ms --loss 0.02,0 --mtu 1500 --capture {file}",
+            f"{ENDS} requests-server 5000",
+            f"{ENDS} requests-client $RELAY_SERVER 5000 0",
+        )
+        interfaces, packets = pcapng.read(file)
+        names = [i.options[2] for i in interfaces]
+        check(names == [b"to server", b"to client"], "an interface for each direction")
+        check(all(i.link_type == 101 and i.options[9] == b"\x09" for i in interfaces), "of IP packets")
+        for k, name in enumerate(("to_server", "to_client")):
+            written = [p for p in packets if p.interface == k]
+            delivered = counts[name]["delivered"]
+            check(
+                len(written) == delivered["packets"]
+                and sum(len(p.data) for p in written) == delivered["bytes"],
+                f"the file has the {len(written)} packets that were delivered {name}",
+            )
+            check(all(p.data[0] >> 4 == 4 for p in written), "they are IPv4")
+        times = [p.time for p in packets]
+        check(times == sorted(times), "in the order of their times")
+        check(abs(times[0] * 1e-9 - time.time()) < 100, "which are those of the clock")
+        if shutil.which("tshark"):
+            fields = ["-T", "fields", "-e", "frame.len", "-e", "ip.src"]
+            run = subprocess.run(["tshark", "-r", file, *fields], capture_output=True, text=True, check=True)
+            rows = [line.split("\t") for line in run.stdout.splitlines()]
+            check([int(r[0]) for r in rows] == [p.length for p in packets], "tshark reads the same")
+        relay(
+            f"--mtu 1500 --capture {file} --capture-bytes 40",
+            f"{ENDS} requests-server 5000",
+            f"{ENDS} requests-client $RELAY_SERVER 5000 0",
+        )
+        packets = pcapng.read(file)[1]
+        check(max(len(p.data) for p in packets) == 40, "--capture-bytes limits what is written")
+        check(max(p.length for p in packets) == 1500, "but not the length")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def check_ports() -> None:
+    """Connections of this host through two ports, which merge on a line."""
+    with tempfile.TemporaryDirectory() as folder:
+        target, *listen = (free_port() for _ in range(3))
+        counts, config = Path(folder) / "counts.json", Path(folder) / "ports.json"
+        ports = [
+            {"listen": f"127.0.0.1:{listen[0]}", "forward": f"127.0.0.1:{target}", "rtt": "60ms"},
+            {"listen": f"127.0.0.1:{listen[1]}", "forward": f"127.0.0.1:{target}", "rtt": "20ms"},
+        ]
+        text = {"buffers": "4M", "queue": "8M", "seed": 5, "ports": ports, "line": {"rate": "40M"}}
+        config.write_text(json.dumps({"rate": "1G", "mtu": 1500, "json": str(counts), **text}))
+        bulk = [sys.executable, str(FOLDER / "bulk.py")]
+        with (
+            subprocess.Popen([*bulk, "receive", str(target)]) as receiver,
+            subprocess.Popen(
+                [*RELAY, "--config", str(config), "--watch"], stderr=subprocess.PIPE, text=True
+            ) as process,
+        ):
+            try:
+                for _ in range(200):  # until everything listens
+                    try:
+                        for port in (target, *listen):
+                            socket.create_connection(("127.0.0.1", port), 5).close()
+                        break
+                    except OSError:
+                        time.sleep(0.05)
+                times = [
+                    float(subprocess.run([*bulk, "trip", "127.0.0.1", str(p)], capture_output=True,
+                                         text=True, check=True).stdout)
+                    for p in listen
+                ]  # fmt: skip
+                check(0.06 <= times[0] < 0.1, f"the first port has 60 ms: {times[0] * 1e3:.1f}")
+                check(0.02 <= times[1] < 0.06, f"the second one 20 ms: {times[1] * 1e3:.1f}")
+                send = [[*bulk, "send", "127.0.0.1", str(p), "--seconds", "5", "--skip", "2.5"] for p in listen]
+                runs = [subprocess.Popen(s, stdout=subprocess.PIPE, text=True) for s in send]
+                rates = [json.loads(r.communicate()[0])["bits_per_second"] for r in runs]
+                share = rates[0] / sum(rates)
+                check(abs(share - 0.5) < 0.06, f"merged in turn, they have shares of {share:.3f} and {1 - share:.3f}")
+                check(0.85 < sum(rates) / 40e6 < 1.01, f"of the line's rate: {sum(rates) * 1e-6:.1f} of 40 Mbit/s")
+            finally:
+                process.terminate()
+                error = process.communicate(timeout=20)[1]
+                receiver.terminate()
+        check(process.returncode == 0, f"a signal ends ports with status 0, not {process.returncode}")
+        check("Mbit/s" in error and "to server" in error, "--watch prints a table")
+        result = json.loads(counts.read_text(encoding="utf-8"))
+        delivered = [p["to_server"]["delivered"]["bytes"] for p in result["ports"]]
+        check(min(delivered) > 1e6, f"each port counts its bytes: {delivered}")
+        check(
+            abs(result["line"]["to_server"]["offered"]["bytes"] / sum(delivered) - 1) < 0.05,
+            "the line has those of both",
+        )
+        busy = {flow["port"] for flow in result["flows"] if flow["to_server"]["delivered"]["bytes"] > 1e6}
+        check(busy == {0, 1}, "and streams name their ports")
+
+
+def check_rules() -> None:
+    receive, trip = f"{BULK} receive 5000", f"{BULK} rtt $RELAY_SERVER 5000"
+    run = run_relay("--quiet --rule 'reset to=*:5000'", receive, trip)
+    check(run.returncode == 1 and "ConnectionRefused" in run.stderr, "a reset connection is refused")
+    run = run_relay("--quiet --rule 'drop to=*:5000 until=300ms'", receive, trip)
+    check(run.returncode == 0, "a connection whose packets are dropped for a time is tried again")
+    run = run_relay("--quiet --rule 'drop from=10.9.9.9' --rule 'reset to=*:5001'", receive, trip)
+    check(run.returncode == 0 and float(run.stdout) < 0.5, "rules of other addresses do not apply")
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder) / "relay.json"
+        for text, word in (
+            ('{"rule": "lose to=*:1"}', "drop or reset"),
+            ('{"rule": ["drop to=host"]}', "IPv4"),
+            ('{"rules": 1}', "no setting"),
+            ('{"rate": true}', "text or a number"),
+            ('{"ports": [{"listen": "127.0.0.1:1"}]}', "listen and forward"),
+            ('{"line": {"mtu": 1500}}', "no value of a line"),
+            ('{"rate"', "relay.json"),
+            ("[]", "object"),
+        ):
+            config.write_text(text)
+            run = run_relay(f"--config {config}", receive, "true")
+            check(run.returncode == 2 and word in run.stderr, f"{text} is refused: {run.stderr.strip()}")
 
 
 def check_settings() -> None:
@@ -220,7 +352,7 @@ def check_unprivileged() -> None:
         return
     bulk = f"{shlex.quote(python)} {shlex.quote(str(FOLDER / 'bulk.py'))}"
     run = subprocess.run(
-        [RELAY, "--check"], user="nobody", capture_output=True, text=True, check=False
+        [*RELAY, "--check"], user="nobody", capture_output=True, text=True, check=False
     )
     if run.returncode == SKIPPED:
         print(f"not tested without privileges: {run.stderr.strip()}")
@@ -234,7 +366,7 @@ def check_unprivileged() -> None:
 def check_readme() -> None:
     """The commands of README.md run as they are."""
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    environment = {**os.environ, "PATH": f"{Path(RELAY).parent}:{os.environ['PATH']}"}
+    environment = {**os.environ, "PATH": f"{Path(GDR).parent}:{os.environ['PATH']}"}
     blocks = re.findall(r"```text\n(.*?)```", text, re.S)
     check(len(blocks) >= 3, "README.md has commands")
     with tempfile.TemporaryDirectory() as folder:
@@ -250,14 +382,14 @@ def check_readme() -> None:
 
 
 def main() -> int:
-    available = subprocess.run([RELAY, "--check"], capture_output=True, text=True, check=False)
+    available = subprocess.run([*RELAY, "--check"], capture_output=True, text=True, check=False)
     if available.returncode == SKIPPED:
         print(f"skipped: {available.stderr.strip()}")
         return SKIPPED
     check(available.returncode == 0, "the relay can run")
-    timed = (check_rate_and_delay, check_merge)
-    for part in (check_end, check_settings, check_unprivileged, check_loss, *timed, check_cuts,
-                 check_readme):  # fmt: skip
+    timed = (check_rate_and_delay, check_merge, check_ports)
+    for part in (check_end, check_settings, check_rules, check_capture, check_unprivileged, check_loss,
+                 *timed, check_cuts, check_readme):  # fmt: skip
         start = time.monotonic()
         before = len(problems)
         for _ in range(ATTEMPTS if part in timed else 1):

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
-#include "network/relay/router.hpp"
+#include "libgdr/relay/router.hpp"
 
 namespace gdr::relay {
 
@@ -20,7 +21,17 @@ struct Deviations {
 /// Counts by direction and by flow. Bytes are those of IP packets, rates are in bit/s, times in s.
 nlohmann::json json_report(const Router& router, const Deviations& deviations);
 
-/// The same in lines for people, with the first `flows` flows.
+/// A table of the streams that were busy since the last one, with their rates since then.
+class LiveTable {
+ public:
+  std::string text(const Router& router, Time now);
+
+ private:
+  std::vector<std::uint64_t> bytes_;  // by flow and direction
+  Time last_{};
+};
+
+/// The counts in lines for people, with the first `flows` flows.
 std::string text_report(const Router& router, const Deviations& deviations, std::size_t flows);
 
 }  // namespace gdr::relay

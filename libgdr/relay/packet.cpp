@@ -1,4 +1,4 @@
-#include "network/relay/packet.hpp"
+#include "libgdr/relay/packet.hpp"
 
 #include <fmt/format.h>
 

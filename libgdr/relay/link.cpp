@@ -1,4 +1,4 @@
-#include "network/relay/link.hpp"
+#include "libgdr/relay/link.hpp"
 
 #include <fmt/format.h>
 
@@ -58,8 +58,9 @@ void Link::offer(Packet packet, Time now) {
   advance(now);
   const std::size_t size = packet.bytes.size();
   Counts& flow = flow_counts(packet.flow);
-  const bool lost =
-      uniform(options_.seed, options_.loss_sequence, total_.offered.packets) < options_.loss;
+  const std::uint64_t number = total_.offered.packets;
+  const bool lost = uniform(options_.seed, options_.loss_sequence, number) < options_.loss ||
+                    (options_.period > 0 && (number + 1) % options_.period == 0);
   total_.offered.add(size);
   flow.offered.add(size);
   Queue& queue = queue_of(packet.flow);
@@ -124,6 +125,7 @@ std::optional<Packet> Link::deliver(Time now) {
       if (!counts->first_delivery) counts->first_delivery = arrived.due;
       counts->last_delivery = arrived.due;
     }
+    packet.due = arrived.due;
     if (!arrived.contents.lost) return std::move(packet);
   }
   return std::nullopt;

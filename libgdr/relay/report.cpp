@@ -1,8 +1,9 @@
-#include "network/relay/report.hpp"
+#include "libgdr/relay/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace gdr::relay {
 namespace {
@@ -52,16 +53,22 @@ nlohmann::json json_report(const Router& router, const Deviations& deviations) {
         {"packets_not_read", deviations.not_read},
         {"packets_not_written", deviations.not_written}}},
       {"flows", nlohmann::json::array()}};
-  for (const Direction direction : directions)
-    report[names[index_of(direction)]] = json_of(router.link(direction).total());
+  for (const Direction direction : directions) {
+    const char* const name = names[index_of(direction)];
+    report[name] = json_of(router.link(direction).total());
+    if (const Link* line = router.line(direction)) report["line"][name] = json_of(line->total());
+    for (std::size_t k = 0; k < router.ports(); ++k)
+      report["ports"][k][name] = json_of(router.link(direction, k).total());
+  }
   for (std::size_t k = 0; k < router.flows().size(); ++k) {
     const Flow& flow = router.flows()[k];
     nlohmann::json entry{{"protocol", flow.protocol},
                          {"client", to_string(flow.client)},
                          {"server", to_string(flow.server)},
+                         {"port", flow.port},
                          {"cut", flow.cut}};
     for (const Direction direction : directions)
-      entry[names[index_of(direction)]] = json_of(router.link(direction).flow(k));
+      entry[names[index_of(direction)]] = json_of(router.link(direction, flow.port).flow(k));
     report["flows"].push_back(std::move(entry));
   }
   return report;
@@ -69,15 +76,22 @@ nlohmann::json json_report(const Router& router, const Deviations& deviations) {
 
 std::string text_report(const Router& router, const Deviations& deviations, std::size_t flows) {
   std::string text;
+  for (std::size_t port = 0; port < router.ports(); ++port)
+    for (const Direction direction : directions)
+      text += fmt::format(
+          "relay: {}{}: {}\n", router.ports() > 1 ? fmt::format("port {}, ", port + 1) : "",
+          headings[index_of(direction)], line_of(router.link(direction, port).total()));
   for (const Direction direction : directions)
-    text += fmt::format("relay: {}: {}\n", headings[index_of(direction)],
-                        line_of(router.link(direction).total()));
+    if (const Link* line = router.line(direction))
+      text += fmt::format("relay: line {}: {}\n", headings[index_of(direction)],
+                          line_of(line->total()));
   const std::size_t shown = std::min(flows, router.flows().size());
   for (std::size_t k = 0; k < shown; ++k) {
     const Flow& flow = router.flows()[k];
     for (const Direction direction : directions)
       text += fmt::format("relay: {} - {} {}: {}\n", to_string(flow.client), to_string(flow.server),
-                          headings[index_of(direction)], line_of(router.link(direction).flow(k)));
+                          headings[index_of(direction)],
+                          line_of(router.link(direction, flow.port).flow(k)));
   }
   if (shown < router.flows().size())
     text += fmt::format("relay: {} more flows: --json has all\n", router.flows().size() - shown);
@@ -90,6 +104,30 @@ std::string text_report(const Router& router, const Deviations& deviations, std:
   const double late = std::chrono::duration<double, std::milli>(deviations.latest).count();
   text += fmt::format("relay: packets were delivered up to {:.2f} ms late; {:.2f} s of CPU time\n",
                       late, deviations.cpu_seconds);
+  return text;
+}
+
+std::string LiveTable::text(const Router& router, Time now) {
+  const double seconds = std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  bytes_.resize(2 * router.flows().size());
+  std::string text = fmt::format("{:>8.1f} s {:>5} {:>21} {:>21} {:>10} {:>11} {:>10} {:>8}\n",
+                                 std::chrono::duration<double>(now).count(), "port", "client",
+                                 "server", "direction", "Mbit/s", "waits, kB", "dropped");
+  for (std::size_t k = 0; k < router.flows().size(); ++k)
+    for (const Direction direction : directions) {
+      const Flow& flow = router.flows()[k];
+      const Counts& counts = router.link(direction, flow.port).flow(k);
+      const std::uint64_t bytes = router.delivered(direction, k).delivered.bytes;
+      const std::uint64_t before = std::exchange(bytes_[2 * k + index_of(direction)], bytes);
+      if (bytes == before && counts.queued_bytes == 0) continue;
+      text += fmt::format("{:>10} {:>5} {:>21} {:>21} {:>10} {:>11.3f} {:>10.1f} {:>8}\n", "",
+                          flow.port + 1, to_string(flow.client), to_string(flow.server),
+                          headings[index_of(direction)],
+                          8e-6 * static_cast<double>(bytes - before) / std::max(seconds, 1e-9),
+                          1e-3 * static_cast<double>(counts.queued_bytes),
+                          counts.lost.packets + counts.overflowed.packets + counts.cut.packets);
+    }
   return text;
 }
 
