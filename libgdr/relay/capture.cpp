@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t section_header = 0x0a0d0d0a, interface_description = 1, enhanced_packet = 6;
 constexpr std::uint16_t linktype_raw = 101, if_name = 2, if_tsresol = 9;
 
-/// Little-endian, whatever the host is: the byte-order magic says so.
+/// Little-endian, whatever the host is, as the byte-order magic states.
 void put(std::string& text, std::uint64_t value, std::size_t bytes) {
   for (std::size_t k = 0; k < bytes; ++k) text += static_cast<char>(value >> 8 * k & 0xff);
 }

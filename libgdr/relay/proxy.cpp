@@ -153,7 +153,7 @@ void run_proxy(std::vector<Route> routes) {
         return static_cast<short>((reads ? POLLIN : 0) | (writes ? POLLOUT : 0));
       };
       const bool open = !c->connecting;
-      // A file without events is left out, or its end would wake the loop again and again.
+      // A file without events is left out, or its end would wake the loop repeatedly.
       const short near = events(open && c->there.wants_read(), open && c->back.wants_write());
       const short far =
           events(open && c->back.wants_read(), c->connecting || c->there.wants_write());

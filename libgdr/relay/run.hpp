@@ -11,7 +11,7 @@ namespace gdr::relay {
 /// Exit statuses beside those of the client.
 inline constexpr int unavailable_status = 77, time_limit_status = 124, error_status = 125;
 
-/// Where a run writes its lines: what it reports, and what went wrong.
+/// Where a run writes its lines: what it reports, and failures.
 struct RunOutput {
   std::function<void(const std::string&)> report, problem;
 };
