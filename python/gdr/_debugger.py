@@ -92,6 +92,19 @@ class Debugger:
     returns why it ended. Breakpoints and watches are numbered from 1. In a notebook the debugger is
     a table of the program around the next instruction, with what the last movement has changed in
     the PE of ``look_at``.
+
+    Examples:
+        >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+        >>> chip = "emulator:blocks=1,pes=2"
+        >>> d = gdr.debug(law, targets={"x": [1.0, 2.0]}, sources={"y": [3.0, 4.0]}, device=chip)
+        >>> d.break_at("body", 1)
+        1
+        >>> d.run().reason, d.at.section, d.at.instruction
+        ('condition', 'body', 1)
+        >>> d.run().reason, d.run().reason
+        ('condition', 'end')
+        >>> d.read("f")[0, 0, :2].tolist()
+        [13.0, 5.0]
     """
 
     def __init__(self, core: _core.Debugger, kernel: Kernel) -> None:
@@ -103,7 +116,18 @@ class Debugger:
     # -- movement ------------------------------------------------------------------------------
 
     def step(self, instructions: int = 1) -> Stop:
-        """Execute up to this many instructions; breakpoints and watches are ignored."""
+        """Execute up to this many instructions; breakpoints and watches are ignored.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": np.arange(200.0)})
+            >>> d.step(3).reason, d.back().reason, d.position
+            ('steps', 'steps', 2)
+            >>> d.next_pass().reason, d.at.section, d.previous_pass().reason, d.at.section
+            ('steps', 'body', 'steps', 'start')
+            >>> d.step_clocks(8).reason, d.go_to(0).reason, d.at_end
+            ('steps', 'steps', False)
+        """
         return self._moved(self._core.step, integer("instructions", instructions))
 
     def back(self, instructions: int = 1) -> Stop:
@@ -160,7 +184,16 @@ class Debugger:
         return self._core.break_at(section, integer("instruction", instruction), which)
 
     def break_at_line(self, line: int, file: str = "") -> int:
-        """Stop before the instructions of a source line; ``file`` as in ``at.file``."""
+        """Stop before the instructions of a source line; ``file`` as in ``at.file``.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += x*y;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": [3.0, 4.0]})
+            >>> d.break_at_line(d.at.line)
+            1
+            >>> d.run().reason, d.run_back().reason
+            ('end', 'beginning')
+        """
         return self._core.break_at_line(
             integer("line", line, 0, 2**32 - 1), check_text("file", file)
         )
@@ -171,7 +204,20 @@ class Debugger:
 
     def watch(self, name: str, *, block: int = 0, pe: Optional[int] = None) -> int:
         """Stop after instructions that change a variable, in one PE or (None) in all PEs of the
-        block. ``name`` may have an element: "ax[1]". Returns the watch's number."""
+        block. ``name`` may have an element: "ax[1]". Returns the watch's number.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0, 2.0]}, sources={"y": [3.0, 4.0]})
+            >>> d.watch("f", pe=0), d.watch_word("t", 0), d.break_at_clock(20)
+            (1, 2, 3)
+            >>> d.enable(2, False)
+            >>> d.remove(3)
+            >>> d.run().conditions, d.run().conditions, d.position
+            ((1,), (1,), 10)
+            >>> d.run_back().conditions, d.position
+            ((1,), 8)
+        """
         where, elements = self._find(name)
         shared = where.memory == "broadcast"
         block = integer("block", block)
@@ -249,7 +295,14 @@ class Debugger:
         return self._core.checkpoints()
 
     def instructions(self, section: str) -> List[str]:
-        """Assembly text of all instructions of a section."""
+        """Assembly text of all instructions of a section.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": [2.0]})
+            >>> d.instructions("end")[-1]
+            'fadd f f $th'
+        """
         check_type("section", section, str, "a string")
         return [i[0] for i in self._core.listing(section)]
 
@@ -269,6 +322,19 @@ class Debugger:
 
         ``name`` may have an element: "ax[1]". ``format`` as in ``Machine.read``; by default that of
         the variable's conversion.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> chip = "emulator:blocks=1,pes=1"
+            >>> d = gdr.debug(law, targets={"x": [1.0, 2.0]}, sources={"y": [3.0]}, device=chip)
+            >>> d.run().reason
+            'end'
+            >>> d.read("f").tolist(), d["x[1]"].tolist()
+            ([[[4.0, 1.0, 9.0, 9.0]]], [[[2.0]]])
+            >>> d.results().f.tolist()
+            [4.0, 1.0]
+            >>> d.flags(), d.registers(block=0, pe=0).shape, d.memory("masks").shape
+            (Flags(invalid=False, overflow=False, underflow=False), (32,), (8, 4))
         """
         where, elements = self._find(name)
         shorts = self._core.memory(where.memory)
@@ -302,6 +368,13 @@ class Debugger:
     def reduce(self, name: str, operation: Optional[str] = None) -> AnyArray:
         """What the reduction network makes of a variable of longs: (PEs, words), or (words,) in the
         broadcast memory. ``operation``: by default that of the variable's declaration, or "fadd".
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> chip = "emulator:blocks=2,pes=1"
+            >>> d = gdr.debug(law, targets={"x": np.arange(8.0)}, sources={"y": [3.0]}, device=chip)
+            >>> d.run().reason, d.read("f[0]").ravel().tolist(), d.reduce("f[0]").tolist()
+            ('end', [9.0, 1.0], [[10.0]])
         """
         where, elements = self._find(name)
         if not where.long:
@@ -324,7 +397,15 @@ class Debugger:
         format: Optional[str] = None,
     ) -> None:
         """Set a variable, or an element of it, in a PE. The change becomes a part of the run; changes
-        at later positions are discarded. ``format``: "raw", "int" or "float"."""
+        at later positions are discarded. ``format``: "raw", "int" or "float".
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0, 2.0]}, sources={"y": [3.0]})
+            >>> d.write("x[1]", 5.0)
+            >>> d.run().reason, d.results().f.tolist()
+            ('end', [4.0, 4.0])
+        """
         where, elements = self._find(name)
         chosen = format or ("int" if where.format == "int" else "float")
         bits = encode(value, chosen, 72 if where.long else 36)
@@ -375,7 +456,15 @@ class Debugger:
     # -- display -------------------------------------------------------------------------------
 
     def look_at(self, block: int, pe: int) -> None:
-        """Choose the PE that a notebook shows: PE 0 of block 0 at first."""
+        """Choose the PE that a notebook shows: PE 0 of block 0 at first.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": [2.0]})
+            >>> d.look_at(0, 1)
+            >>> "block 0, PE 1" in d._repr_html_()
+            True
+        """
         self._check_pe(block, pe)
         self._focus = (block, pe)
         self._before = self._shown()
@@ -451,13 +540,17 @@ def debug(
     as ``gdr.lennard_jones`` takes the variables of ``gdr.builtin("lennard_jones")``. ``device`` is a
     device's name with a geometry and an exact engine: "emulator:blocks=1,pes=2".
 
-    ::
-
-        debugger = gdr.debug(spring, targets={"x": x}, sources={"x": x}, k=2.0)
-        debugger.break_at("body", 3)
-        debugger.run()
-        debugger.read("f")
-        debugger.back()
+    Examples:
+        >>> @gdr.kernel
+        ... def spring(i, j, k=2.0):
+        ...     i.f += k * (j.x - i.x)
+        >>> debugger = gdr.debug(spring, targets={"x": [1.0]}, sources={"x": [4.0]}, k=3.0)
+        >>> debugger.break_at("end")
+        1
+        >>> debugger.run().reason, debugger.at.section
+        ('condition', 'end')
+        >>> debugger.run().reason, debugger.results().f.tolist()
+        ('end', [9.0])
     """
     if isinstance(kernel, ParticleKernel):
         kernel = kernel.kernel

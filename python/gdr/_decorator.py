@@ -38,7 +38,17 @@ Function = Callable[..., Any]
 
 class Particle:
     """Type of targets and sources in the signature of a kernel's function, for type checkers; also
-    a particle for calls of ``kernel.function``: ``Particle(x=1.0, f=0.0)``."""
+    a particle for calls of ``kernel.function``: ``Particle(x=1.0, f=0.0)``.
+
+    Examples:
+        >>> @gdr.kernel
+        ... def spring(i: gdr.Particle, j: gdr.Particle, k: float):
+        ...     i.f += k * (j.x - i.x)
+        >>> target, source = gdr.Particle(x=1.0, f=0.0), gdr.Particle(x=3.0)
+        >>> spring.function(target, source, k=2.0)
+        >>> target.f
+        4.0
+    """
 
     def __init__(self, **attributes: Any) -> None:
         self.__dict__.update(attributes)
@@ -60,6 +70,15 @@ class FunctionKernel(Kernel):
 
     Arguments and results of a call have the names of the function's attributes of its target and
     source; parameters with a default value are optional.
+
+    Examples:
+        >>> @gdr.kernel
+        ... def spring(i, j, k=1.0):
+        ...     i.f += k * (j.x - i.x)
+        >>> spring(targets={"x": [0.0, 1.0]}, sources={"x": [0.0, 1.0]}, k=2.0).f.tolist()
+        [2.0, -2.0]
+        >>> spring.name, spring.clocks
+        ('spring', 2.0)
     """
 
     def __init__(
@@ -114,7 +133,16 @@ class FunctionKernel(Kernel):
         sources: Union[str, Iterable[str]] = (),
         params: Union[str, Iterable[str]] = (),
     ) -> FunctionKernel:
-        """``Kernel.adjoint`` with the names of the function's arguments, and their default values."""
+        """``Kernel.adjoint`` with the names of the function's arguments, and their default values.
+
+        Examples:
+            >>> @gdr.kernel
+            ... def spring(i, j, k=2.0):
+            ...     i.u += 0.5 * k * (j.x - i.x) ** 2
+            >>> slope = spring.adjoint(targets="x")
+            >>> slope(targets={"x": [0.0], "u_bar": [1.0]}, sources={"x": [3.0]})["x_bar"].tolist()
+            [-6.0]
+        """
         made = super().adjoint(targets=targets, sources=sources, params=params)
         known = made._caller_names.params
         defaults = {name: value for name, value in self.defaults.items() if name in known}

@@ -23,7 +23,14 @@ class OpenDevice:
         self._objects: Dict[Hashable, Any] = {}
 
     def close(self) -> None:
-        """Close the device and cancel runs of its jobs. Closing it twice has no effect."""
+        """Close the device and cancel runs of its jobs. Closing it twice has no effect.
+
+        Examples:
+            >>> device = gdr.open("exact")
+            >>> device.close()
+            >>> device.closed
+            True
+        """
         self._core.close()
 
     @property
@@ -58,7 +65,15 @@ class OpenDevice:
         return Statistics(**self._core.statistics())
 
     def reset_statistics(self) -> None:
-        """Set all counts and times to zero."""
+        """Set all counts and times to zero.
+
+        Examples:
+            >>> device = gdr.open()
+            >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+            >>> device.reset_statistics()
+            >>> device.statistics.runs
+            0
+        """
         self._core.reset_statistics()
 
     @property
@@ -73,13 +88,26 @@ class OpenDevice:
 
     def rank_reports(self) -> List[RankReport]:
         """Work and memory of every rank, in rank order; collective. Empty unless the device is
-        "mpi"."""
+        "mpi".
+
+        Examples:
+            >>> gdr.open().rank_reports()
+            []
+        """
         return [RankReport(*report) for report in self._core.rank_reports()]
 
     def interrupt(self) -> None:
         """Cancel the work in progress on this device, started by any thread: its call raises
         DeviceError some milliseconds later (a tenth of a second in the slower engines). Queued work
-        and the device's data are not affected."""
+        and the device's data are not affected.
+
+        Examples:
+            >>> import threading
+            >>> device = gdr.open()
+            >>> threading.Timer(10.0, device.interrupt).cancel()  # start() would end a call after ten seconds
+            >>> device.interrupt()  # without work in progress it has no effect
+            >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+        """
         self._core.interrupt()
 
     def test(self, rounds: int = 1) -> List[BoardTest]:
@@ -89,6 +117,10 @@ class OpenDevice:
         A board that fails is removed, and the remaining boards take over its work; raises
         DeviceError if no board remains. The option ``health_check=SECONDS`` of ``gdr.open`` runs
         these tests in the background.
+
+        Examples:
+            >>> [test.passed for test in gdr.open("exact:boards=2").test(rounds=2)]
+            [True, True]
         """
         with self._ranks.argument_checks():
             count = integer("rounds", rounds, 1, 2**32 - 1)
@@ -102,6 +134,12 @@ class OpenDevice:
         rank's sources and targets; distributed matrices must be created again. Raises
         UnsupportedError if the MPI does not support it (docs/guides/mpi.md), and DeviceError if no
         rank has failed.
+
+        Examples:
+            >>> gdr.open().shrink()
+            Traceback (most recent call last):
+                ...
+            gdr.errors.UnsupportedError: this device has one process; only devices of kind mpi can lose ranks
         """
         return self._core.shrink()
 
@@ -111,6 +149,11 @@ class OpenDevice:
 
         ``work`` must read ``rank`` and ``ranks`` in every attempt and must not change the inputs of
         the next attempt. If the MPI does not support rank failures, it is called once.
+
+        Examples:
+            >>> device = gdr.open()
+            >>> device.retry_on_rank_failure(lambda: gdr.gravity(pos, mass, eps=0.1, device=device)).acc.shape
+            (60, 3)
         """
         if not callable(work):
             raise TypeError(f"work: expected a function, got {type(work).__name__}")
@@ -127,11 +170,24 @@ class OpenDevice:
         self._core.record_timeline(on)
 
     def streams(self) -> List[StreamStatistics]:
-        """The TCP streams to boards of other hosts, by board; none for other boards."""
+        """The TCP streams to boards of other hosts, by board; none for other boards.
+
+        Examples:
+            >>> gdr.open("exact").streams()
+            []
+        """
         return [StreamStatistics(*stream) for stream in self._core.streams()]
 
     def timeline(self) -> List[TimelineEvent]:
-        """The events recorded so far, modelled and measured ones, in their order by board."""
+        """The events recorded so far, modelled and measured ones, in their order by board.
+
+        Examples:
+            >>> device = gdr.open("exact:boards=1,chips=1")
+            >>> device.record_timeline()
+            >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+            >>> next(event.what for event in device.timeline() if event.part == "chip 0")
+            'write param'
+        """
         return [TimelineEvent(*event) for event in self._core.timeline()]
 
     def write_trace(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -139,6 +195,14 @@ class OpenDevice:
 
         Modelled and measured times are separate groups of tracks. Raises OSError if the file
         cannot be written.
+
+        Examples:
+            >>> device = gdr.open("exact")
+            >>> device.record_timeline()
+            >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+            >>> device.write_trace("trace.json")
+            >>> pathlib.Path("trace.json").read_text()[:15]
+            '{"displayTimeUn'
         """
         self._core.write_trace(os.fspath(path))
 

@@ -36,7 +36,17 @@ def _plain_solver(device: Optional[DeviceLike]) -> _core.LinearSolver:
 
 
 class LU:
-    """``P A = L U`` with partial pivoting, from ``lu``."""
+    """``P A = L U`` with partial pivoting, from ``lu``.
+
+    Examples:
+        >>> factors = linalg.lu(np.array([[0.0, 2.0], [4.0, 4.0]]))
+        >>> factors.lower.tolist(), factors.upper.tolist(), factors.permutation.tolist()
+        ([[1.0, 0.0], [0.0, 1.0]], [[4.0, 4.0], [0.0, 2.0]], [1, 0])
+        >>> factors.solve(np.array([2.0, 8.0])).tolist(), factors.det()
+        ([1.0, 1.0], -8.0)
+        >>> factors.inverse_operator().shape
+        (2, 2)
+    """
 
     def __init__(
         self, factors: Floats, pivots: Ints, singular: Optional[int], solver: _core.LinearSolver
@@ -159,7 +169,10 @@ def solve(
 ) -> Floats:
     """Solve ``a x = b``; b of shape (n,) or (n, k). Raises LinAlgError for a singular matrix.
 
-        x = linalg.solve(a, b)
+    Examples:
+        >>> x = linalg.solve(a, b)
+        >>> bool(np.allclose(a @ x, b))
+        True
     """
     if precision == "full" and not overwrite_a and not overwrite_b:
         solution: Optional[Floats] = _plain_solver(device).plain_solve(a, b)
@@ -173,7 +186,17 @@ def solve(
 
 
 class Cholesky:
-    """``A = L L^T``, from ``cholesky``."""
+    """``A = L L^T``, from ``cholesky``.
+
+    Examples:
+        >>> factors = linalg.cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+        >>> factors.factor.tolist()
+        [[2.0, 0.0], [1.0, 2.0]]
+        >>> factors.solve(np.array([8.0, 12.0])).tolist()
+        [1.0, 2.0]
+        >>> factors.inverse_operator().shape
+        (2, 2)
+    """
 
     def __init__(
         self, stored: Floats, by_rows: bool, lower: bool, solver: _core.LinearSolver

@@ -55,13 +55,26 @@ _DEFAULTS = {"eps": 0.0}
 _OPTIONS = ("targets", "out", "dtype", "device")
 
 
+_OF_THE_CLASS = """A pair kernel as a function on arrays. ``help`` of an instance describes it.
+
+Examples:
+    >>> found = gdr.lennard_jones([[0, 0, 0], [1.2, 0, 0]], rc=2.5)
+    >>> print(found.u.round(4))
+    [-0.891 -0.891]
+    >>> gdr.lennard_jones.clocks, gdr.lennard_jones.flops
+    (22.0, 36.0)
+    >>> gdr.lennard_jones.kernel.assembly == gdr.lennard_jones.assembly
+    True
+"""
+
+
 class _Doc:
     """Docstring of the class, and of each instance."""
 
     def __get__(self, kernel: Optional["ParticleKernel[Any]"], owner: type) -> str:
         if kernel is not None:
             return kernel._docstring()
-        return "A pair kernel as a function on arrays. ``help`` of an instance describes it."
+        return _OF_THE_CLASS
 
 
 class ParticleKernel(Generic[Result]):

@@ -23,7 +23,14 @@ Results = Union[Iterable[str], Mapping[str, Any], None]
 
 @dataclasses.dataclass(frozen=True)
 class Variable:
-    """One variable of a kernel's interface."""
+    """One variable of a kernel's interface.
+
+    Examples:
+        >>> [v.name for v in gdr.builtin("gravity").variables if v.role == "result"]
+        ['ax', 'ay', 'az', 'pot']
+        >>> gdr.builtin("gravity").variables[0].type
+        'float64'
+    """
 
     name: str
     role: str  #: "target", "source", "result", "param" or "output"
@@ -55,6 +62,14 @@ class ArrayVariable:
     """Variables of a kernel that are passed as one array: an array, vector, tensor, table or list.
 
     ``name`` stands for all elements; of a list, which has a variable of that name, ``name[]`` does.
+
+    Examples:
+        >>> @gdr.kernel
+        ... def field(i, j):
+        ...     d = j.x - i.x
+        ...     i.f += j.q * d * np.dot(d, d)
+        >>> [(a.name, a.role, a.sizes) for a in field.arrays]
+        [('xi', 'target', (3,)), ('xj', 'source', (3,)), ('f', 'result', (3,))]
     """
 
     name: str

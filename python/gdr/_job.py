@@ -78,6 +78,14 @@ class Job:
 
         ``first`` is the index of the first of consecutive sources, or an array with the index of
         each source.
+
+        Examples:
+            >>> job = gdr.default_device().job(gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;"))
+            >>> job.sources(y=[1.0, 2.0, 3.0])
+            >>> job.update_sources(1, y=[5.0])
+            >>> job.targets(x=[0.0, 1.0])
+            >>> job.run().f.tolist()
+            [35.0, 20.0]
         """
         with self._ranks.argument_checks():
             if np.ndim(first) == 0:
@@ -130,7 +138,16 @@ class Job:
         self._float_runs.check()
 
     def start(self, results: Results = None, *, out: Any = None, dtype: Any = None) -> None:
-        """Like ``run``, in the background; ``wait`` returns the results or raises the error."""
+        """Like ``run``, in the background; ``wait`` returns the results or raises the error.
+
+        Examples:
+            >>> job = gdr.default_device().job(gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;"))
+            >>> job.sources(y=[1.0, 2.0, 3.0])
+            >>> job.targets(x=[0.0])
+            >>> job.start(["f"])
+            >>> job.wait().f.tolist(), job.ready
+            ([14.0], True)
+        """
         arrays, outputs, counts = self._results(results, out, dtype)
         self._core.start(rows(arrays), *counts)
         self._started = arrays, outputs

@@ -83,7 +83,15 @@ class VariableNames:
 
 class Kernel(CompiledKernel):
     """A kernel: from ``gdr.compile``, ``gdr.assemble``, ``gdr.load``, ``gdr.builtin`` or
-    ``@gdr.kernel``. It is immutable; any number of devices and threads may use it."""
+    ``@gdr.kernel``. It is immutable; any number of devices and threads may use it.
+
+    Examples:
+        >>> gravity = gdr.builtin("gravity")
+        >>> gravity.name, gravity.clocks, gravity.flops
+        ('gravity', 19.0, 38.0)
+        >>> gdr.from_object(gravity.object).assembly == gravity.assembly
+        True
+    """
 
     def __init__(self, core: _core.Kernel, caller_names: Optional[VariableNames] = None) -> None:
         super().__init__(core)
@@ -116,13 +124,25 @@ class Kernel(CompiledKernel):
 
     def scheduled(self) -> Kernel:
         """This kernel after the search for the chip's shortest loop (``gdr.compile``), which takes up
-        to some seconds. Statistics of its jobs are those of the chip on every engine."""
+        to some seconds. Statistics of its jobs are those of the chip on every engine.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y, q; VARF f; f += q*exp(-(x - y)^2);")
+            >>> law.scheduled().clocks
+            16.0
+        """
         made = copy.copy(self)
         made.core = scheduled(self.core)
         return made
 
     def save(self, path: PathLike) -> None:
-        """Write the object file atomically. Raises FileError; an existing file is then kept."""
+        """Write the object file atomically. Raises FileError; an existing file is then kept.
+
+        Examples:
+            >>> gdr.builtin("gravity").save("gravity.gdo")
+            >>> gdr.load("gravity.gdo").clocks
+            19.0
+        """
         with replacing(_path(path)) as part, open(part, "wb") as file:
             file.write(self.object)
 
@@ -182,12 +202,12 @@ class Kernel(CompiledKernel):
         its targets, with the weights, the sources. The derivative with respect to a param is the sum of
         its result over all targets. If targets and sources are the same particles, add both.
 
-        ::
-
-            law = gdr.compile("CONST k; VARI x; VARJ xs, q; VARF u; u += q*exp(-k*(x - xs)^2);")
-            gradient = law.adjoint(targets="x", params="k")
-            d = gradient(targets={"x": x, "u_bar": np.ones(n)}, sources={"xs": xs, "q": q}, k=2.0)
-            d["x_bar"], d["k_bar"].sum()
+        Examples:
+            >>> law = gdr.compile("CONST k; VARI x; VARJ xs; VARF u; u += exp(-k*(x - xs)^2);")
+            >>> gradient = law.adjoint(targets="x", params="k")
+            >>> d = gradient(targets={"x": [0.5], "u_bar": [1.0]}, sources={"xs": [0.0]}, k=2.0)
+            >>> print(d["x_bar"].round(4), d["k_bar"].sum().round(4))
+            [-1.2131] -0.1516
 
         The adjoint of an adjoint gives second derivatives. A minimum or maximum with an index and
         the k smallest or largest take the index as an input of the targets, a product, a logarithm of
@@ -226,7 +246,14 @@ class Kernel(CompiledKernel):
         device: Any = None,
         **params: float,
     ) -> TreeSum:
-        """A ``gdr.TreeSum`` of this kernel: sums over many particles to an accuracy."""
+        """A ``gdr.TreeSum`` of this kernel: sums over many particles to an accuracy.
+
+        Examples:
+            >>> law = gdr.compile("VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; VARF u;"
+            ...                   "r = norm(xj - xi); skip if (r == 0); u += qj/r;")
+            >>> law.tree(1e-3)(pos, sources={"qj": mass}).u.shape
+            (60,)
+        """
         from ._trees import TreeSum as Tree
 
         return Tree(
@@ -484,7 +511,9 @@ def compile(text: str, name: str = "kernel", *, effort: int = 2) -> Kernel:
 def assemble(text: str, name: str = "kernel") -> Kernel:
     """Assemble a kernel (docs/reference/assembler.md). Raises ProgramError like ``compile``.
 
-        again = gdr.assemble(gdr.builtin("gravity").assembly)
+    Examples:
+        >>> gdr.assemble(gdr.builtin("gravity").assembly).clocks
+        19.0
     """
     return Kernel(_core.Kernel.assemble(check_text("text", text), check_text("name", name)))
 
@@ -492,8 +521,10 @@ def assemble(text: str, name: str = "kernel") -> Kernel:
 def load(path: PathLike) -> Kernel:
     """Read an object file (.gdo), compile a kernel (.gdk), or assemble any other file.
 
-        pathlib.Path("law.gdo").write_bytes(gdr.builtin("gravity").object)
-        law = gdr.load("law.gdo")
+    Examples:
+        >>> gdr.builtin("gravity").save("law.gdo")
+        >>> gdr.load("law.gdo").clocks
+        19.0
     """
     return Kernel(_core.Kernel.load(os.fsencode(_path(path))))
 
@@ -501,7 +532,9 @@ def load(path: PathLike) -> Kernel:
 def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object") -> Kernel:
     """The kernel in the bytes of an object file; ``name`` appears in messages.
 
-        again = gdr.from_object(gdr.builtin("gravity").object)
+    Examples:
+        >>> gdr.from_object(gdr.builtin("gravity").object).clocks
+        19.0
     """
     check_type("data", data, (bytes, bytearray, memoryview), "bytes")
     return Kernel(_core.Kernel.from_object(bytes(data), check_text("name", name)))
@@ -510,7 +543,9 @@ def from_object(data: Union[bytes, bytearray, memoryview], name: str = "object")
 def builtin(name: str) -> Kernel:
     """A built-in kernel of the library; ``gdr.builtin_names()`` lists them.
 
-        gdr.builtin("gravity").clocks  # for an interaction on the chip
+    Examples:
+        >>> gdr.builtin("gravity").clocks  # for an interaction on the chip
+        19.0
     """
     return _builtin(check_text("name", name))
 
@@ -521,7 +556,12 @@ def _builtin(name: str) -> Kernel:
 
 
 def builtin_names() -> List[str]:
-    """Names of the built-in kernels."""
+    """Names of the built-in kernels.
+
+    Examples:
+        >>> [name for name in gdr.builtin_names() if "lennard" in name]
+        ['lennard_jones', 'lennard_jones_mixed']
+    """
     return _core.Kernel.builtin_names()
 
 

@@ -50,19 +50,20 @@ class Flags(NamedTuple):
 class Machine:
     """One chip of any geometry: ``gdr.Machine(blocks=1, pes=2)``.
 
-    ::
-
-        machine = gdr.Machine(blocks=1, pes=2)
-        machine.load(gdr.builtin("gravity"))
-        machine.set(eps2=0.01)
-        machine.sources(xj=..., yj=..., zj=..., mj=..., idj=...)
-        machine.targets(xi=..., yi=..., zi=..., idi=...)
-        for at in machine.steps():
-            print(at.clock, at.text, machine.read("registers", "float")[0, :4, 0])
-
     Options are those of ``gdr.open``: the geometry (blocks, pes, registers, local, bm) and the
     engine, "vector" or "reference". Engines with fast numerics have no machine words and raise
     UnsupportedError.
+
+    Examples:
+        >>> machine = gdr.Machine(blocks=1, pes=2)
+        >>> machine.load(gdr.compile("VARI x; VARJ y; CONST k; VARF f; f += k*(x - y)^2;"))
+        >>> machine.set(k=2.0)
+        >>> machine.sources(y=[3.0, 4.0])
+        >>> machine.targets(x=[1.0, 2.0])
+        >>> [at.clock for at in machine.steps() if at.section == "body"]
+        [16, 20, 24, 28]
+        >>> machine.results().f.tolist()
+        [26.0, 10.0]
     """
 
     def __init__(self, name: str = "", **options: Union[str, int, float]) -> None:
@@ -117,7 +118,19 @@ class Machine:
         self._core.targets(*input_arrays(self.kernel, "target", n, arrays))
 
     def restart(self) -> None:
-        """Go to the first instruction of section Start; memories keep their contents."""
+        """Go to the first instruction of section Start; memories keep their contents.
+
+        Examples:
+            >>> machine = gdr.Machine(blocks=1, pes=2)
+            >>> machine.load(gdr.builtin("gravity"))
+            >>> machine.sources(1, xj=1.0, yj=0.0, zj=0.0, mj=1.0)
+            >>> machine.targets(1, xi=0.0, yi=0.0, zi=0.0)
+            >>> machine.step(), machine.run(3), machine.position.clock
+            (True, 3, 16)
+            >>> machine.restart()
+            >>> machine.position.clock, machine.flags()
+            (0, Flags(invalid=False, overflow=False, underflow=False))
+        """
         self._core.restart()
 
     def step(self) -> bool:
@@ -143,7 +156,14 @@ class Machine:
         return Position(*self._core.position())
 
     def instructions(self, section: str) -> List[str]:
-        """Assembly text of all instructions of section "init", "start", "body" or "end"."""
+        """Assembly text of all instructions of section "init", "start", "body" or "end".
+
+        Examples:
+            >>> machine = gdr.Machine(blocks=1, pes=2)
+            >>> machine.load(gdr.compile("VARI x; VARJ y; VARF f; f += x*y;"))
+            >>> machine.instructions("end")
+            ['fadd f f $th']
+        """
         check_type("section", section, str, "a string")
         return self._core.instructions(section)
 
@@ -189,6 +209,16 @@ class Machine:
         """Write one word; ``address`` counts longs, or shorts with ``long=False``.
 
         ``format``: "raw" or "int" (an integer), or "float": a number, rounded once.
+
+        Examples:
+            >>> machine = gdr.Machine(blocks=2, pes=1)
+            >>> machine.load(gdr.builtin("gravity"))
+            >>> machine.write("registers", 0, 5, 1.5, format="float")
+            >>> machine.write("registers", 1, 5, 2.0, format="float")
+            >>> machine.read("registers", "float")[:, 5].tolist()
+            [[1.5], [2.0]]
+            >>> float(machine.reduce("registers", "fadd")[5, 0])
+            3.5
         """
         choice("memory", memory, MEMORIES)
         block, address, pe = integer("block", block), integer("address", address), integer("pe", pe)

@@ -15,6 +15,12 @@ class LinAlgError(InputError, np.linalg.LinAlgError):
     """A matrix is singular or not positive definite.
 
     Also NumPy's ``LinAlgError``, an ``InputError`` and a ``ValueError``.
+
+    Examples:
+        >>> linalg.solve(np.zeros((2, 2)), np.ones(2))
+        Traceback (most recent call last):
+            ...
+        gdr._matrices.LinAlgError: the matrix is singular: pivot 0 is zero
     """
 
 

@@ -17,6 +17,13 @@ class Neighbours(NamedTuple):
     """Result of ``gdr.neighbours``: all lists in compressed form.
 
     The neighbours of target i are ``indices[offsets[i]:offsets[i + 1]]``.
+
+    Examples:
+        >>> found = gdr.neighbours([[0, 0, 0], [1, 0, 0], [5, 0, 0]], 1.5)
+        >>> found.offsets.tolist(), found.indices.tolist()
+        ([0, 1, 2, 2], [1, 0])
+        >>> found.indices[found.offsets[0]:found.offsets[1]].tolist()
+        [1]
     """
 
     offsets: Ints  #: one more than targets

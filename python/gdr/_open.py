@@ -45,17 +45,32 @@ class Device(OpenDevice):
         self.close()
 
     def target_slots(self, kernel: CompiledKernel) -> int:
-        """Number of targets that all boards hold at once, with targets spread over the blocks."""
+        """Number of targets that all boards hold at once, with targets spread over the blocks.
+
+        Examples:
+            >>> gdr.open("exact:boards=1,chips=1").target_slots(gdr.builtin("gravity"))
+            2048
+        """
         check_type("kernel", kernel, CompiledKernel, "a gdr.Kernel")
         return self._core.target_slots(prepared(self._core, kernel.core))
 
     def job(self, kernel: CompiledKernel) -> Job:
-        """A job: a kernel on this device with its parameters, sources and targets."""
+        """A job: a kernel on this device with its parameters, sources and targets.
+
+        Examples:
+            >>> gdr.default_device().job(gdr.builtin("gravity"))
+            <gdr.Job of kernel gravity: 0 targets, 0 sources>
+        """
         return Job(self._ranks, kernel)
 
     def set_job(self, kernel: CompiledKernel) -> SetJob:
         """A job on many independent sets of targets and sources, computed in one call. Raises
-        UnsupportedError for a kernel with outputs, which have one value for each source."""
+        UnsupportedError for a kernel with outputs, which have one value for each source.
+
+        Examples:
+            >>> gdr.default_device().set_job(gdr.builtin("gravity")).run_sets([])
+            []
+        """
         return SetJob(self._ranks, kernel)
 
 
@@ -146,7 +161,12 @@ DeviceLike = Union[Device, str]
 
 def default_device() -> Device:
     """The device of functions without ``device=``: ``gdr.open()``, opened on first use, and again
-    in a forked child, as processes of ``multiprocessing`` are."""
+    in a forked child, as processes of ``multiprocessing`` are.
+
+    Examples:
+        >>> gdr.default_device() is gdr.default_device()
+        True
+    """
     global _default, _opened_here
     with _default_lock:
         if _default is None or _default.closed:
@@ -158,7 +178,11 @@ def default_device() -> Device:
 def set_default_device(device: Optional[Device]) -> None:
     """Use this device as the default; None: open a new one on the next use.
 
-        gdr.set_default_device(gdr.open("exact"))
+    Examples:
+        >>> gdr.set_default_device(gdr.open("exact"))
+        >>> gdr.default_device().statistics.engine
+        'vector'
+        >>> gdr.set_default_device(None)
     """
     global _default, _opened_here
     check_type("device", device, (Device, type(None)), "a gdr.Device")

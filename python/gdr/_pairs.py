@@ -22,7 +22,15 @@ from .results import ResultArrays
 
 @dataclasses.dataclass(frozen=True)
 class PairStatistics:
-    """What a ``PairSum`` did last, and how often it made lists."""
+    """What a ``PairSum`` did last, and how often it made lists.
+
+    Examples:
+        >>> liquid = gdr.PairSum(gdr.lennard_jones, 1.0, rc2=1.0)
+        >>> for step in range(3):
+        ...     found = liquid(pos + 1e-4 * step)
+        >>> liquid.statistics.runs, liquid.statistics.lists_made
+        (3, 1)
+    """
 
     runs: int  #: calls so far
     lists_made: int  #: calls that made new lists
@@ -93,7 +101,14 @@ class PairSum:
         self.set(**params)
 
     def set(self, **params: float) -> None:
-        """Set ``param``s by name, as ``Job.set`` does."""
+        """Set ``param``s by name, as ``Job.set`` does.
+
+        Examples:
+            >>> liquid = gdr.PairSum(gdr.lennard_jones, 1.0)
+            >>> liquid.set(rc2=1.0)
+            >>> liquid([[0, 0, 0], [0.9, 0, 0]]).u.round(3).tolist()
+            [6.636, 6.636]
+        """
         with self._ranks.argument_checks():
             numbers = self._param_numbers(params)
         self._set_numbers(numbers)

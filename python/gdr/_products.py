@@ -73,6 +73,14 @@ class MatrixProduct:
 
         Until then the result must not be accessed, and ``a`` and ``b`` must not change. Errors are
         raised by ``wait`` or by the next call.
+
+        Examples:
+            >>> product = linalg.MatrixProduct()
+            >>> c = product.start(a, b)
+            >>> product.wait()
+            >>> product.invalidate()
+            >>> bool(np.allclose(c, a @ b)), product.depth
+            (True, 2048)
         """
         operands = _operands(a, b, out, alpha, beta, background=True)
         self._core.start(*operands)
@@ -268,7 +276,15 @@ def batch_matmul(
 
 
 class BatchLU:
-    """LU factors of a batch of matrices, from ``batch_lu``."""
+    """LU factors of a batch of matrices, from ``batch_lu``.
+
+    Examples:
+        >>> factors = linalg.batch_lu(np.array([[[2.0, 1.0], [1.0, 3.0]], [[0.0, 1.0], [1.0, 0.0]]]))
+        >>> factors.solve(np.array([[3.0, 4.0], [5.0, 6.0]])).tolist()
+        [[1.0, 1.0], [6.0, 5.0]]
+        >>> factors.pivots.tolist(), factors.factors.shape
+        ([[0, 1], [1, 1]], (2, 2, 2))
+    """
 
     def __init__(
         self, transposed: Floats, pivots: Ints, singular: int, core: _core.BatchedMatrices
@@ -311,7 +327,12 @@ class BatchLU:
 
 def batch_lu(a: Any, *, precision: str = "full", device: Optional[DeviceLike] = None) -> BatchLU:
     """Batched LU factorisation of (count, n, n), n at most 15; ``precision`` as in
-    ``batch_matmul``."""
+    ``batch_matmul``.
+
+    Examples:
+        >>> linalg.batch_lu(np.array([[[2.0, 1.0], [1.0, 3.0]]])).solve(np.array([[3.0, 4.0]])).tolist()
+        [[1.0, 1.0]]
+    """
     full, chosen = full_precision(precision), device_or_default(device)
     array = floats("a", a, ("count", "n", "n"))
     check_shape("a", array, (array.shape[0], "n", array.shape[1]))

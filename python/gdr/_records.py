@@ -14,6 +14,15 @@ class Statistics:
 
     Clocks, bytes and predicted seconds depend only on the program and the amounts of data: they are
     equal for all engines and numbers of threads.
+
+    Examples:
+        >>> device = gdr.open("exact")
+        >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+        >>> found = device.statistics
+        >>> found.runs, found.interactions, found.compute_clocks, found.bytes_to_board
+        (1, 3600, 275, 10440)
+        >>> round(found.predicted_gflops, 1), found.host_gflops > 0
+        (19.4, True)
     """
 
     runs: int  #: started loops
@@ -69,6 +78,13 @@ class TimelineEvent:
     board of another process, one event for each list). ``measured`` events are on the clock of
     this host, from the start of the timeline: "board" (a command list), "host" (work of the
     library, such as "convert sources").
+
+    Examples:
+        >>> device = gdr.open("exact")
+        >>> device.record_timeline()
+        >>> acc, pot = gdr.gravity(pos, mass, eps=0.1, device=device)
+        >>> sorted({event.part for event in device.timeline() if not event.measured})
+        ['chip 0', 'chip 1', 'chip 2', 'chip 3', 'link read', 'link write']
     """
 
     board: int
@@ -82,7 +98,13 @@ class TimelineEvent:
 
 @dataclasses.dataclass(frozen=True)
 class RankReport:
-    """Work of one rank of a device "mpi" since the device was opened."""
+    """Work of one rank of a device "mpi" since the device was opened.
+
+    Examples:
+        >>> report = gdr.RankReport(0, "node1", 1, 2, 3600, 5120, 2048, 0, 4096, 0.5, 0.1, 8192, 0.01, 0.0)
+        >>> report.host, report.pairs, f"{report.waiting_seconds / report.seconds:.0%} of the time waiting"
+        ('node1', 3600, '20% of the time waiting')
+    """
 
     rank: int
     host: str  #: host name
@@ -102,7 +124,12 @@ class RankReport:
 
 @dataclasses.dataclass(frozen=True)
 class StreamStatistics:
-    """A TCP stream to a board of another host, since the board was opened."""
+    """A TCP stream to a board of another host, since the board was opened.
+
+    Examples:
+        >>> gdr.open("exact").streams()
+        []
+    """
 
     board: str  #: name of the board
     stream: int  #: number of the stream, from 0
@@ -118,7 +145,12 @@ class StreamStatistics:
 
 @dataclasses.dataclass(frozen=True)
 class BoardTest:
-    """Result of the test of one board."""
+    """Result of the test of one board.
+
+    Examples:
+        >>> [(test.passed, test.failure) for test in gdr.open("exact:boards=2").test()]
+        [(True, ''), (True, '')]
+    """
 
     board: str  #: name of the board
     failure: str  #: description of the failure; empty if the board passed

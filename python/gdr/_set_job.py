@@ -30,6 +30,12 @@ class SourceLists:
 
     The sources of set k are the items ``index[offsets[k]] ... index[offsets[k + 1] - 1]`` of the
     arrays, or without an index the items ``offsets[k] ... offsets[k + 1] - 1``.
+
+    Examples:
+        >>> lists = gdr.SourceLists({"y": [1.0, 2.0, 3.0]}, offsets=[0, 2, 3], index=[0, 2, 1])
+        >>> job = gdr.default_device().set_job(gdr.compile("VARI x; VARJ y; VARF f; f += x*y;"))
+        >>> job.run({"x": [1.0, 1.0]}, [0, 1, 2], lists).f.tolist()
+        [4.0, 2.0]
     """
 
     arrays: Mapping[str, Any]  #: all ``jvar``s by name, as in ``Job.sources``
@@ -44,6 +50,14 @@ class SetJob:
     A set is a number of targets with the sources that act on them, as the groups of a tree code
     with their interaction lists. Its results are those of a job with the same targets and sources,
     bit for bit. With a native engine, threads compute different sets.
+
+    Examples:
+        >>> law = gdr.compile("VARI x; VARJ y; CONST k; VARF f; f += k*(x - y)^2;")
+        >>> job = gdr.default_device().set_job(law)
+        >>> job.set(k=1.0)
+        >>> lists = gdr.SourceLists({"y": [1.0, 2.0, 3.0]}, offsets=[0, 2, 3])  # those of two sets
+        >>> job.run({"x": [0.0, 1.0, 2.0]}, [0, 2, 3], lists).f.tolist()
+        [5.0, 1.0, 1.0]
     """
 
     def __init__(self, ranks: RankGroup, kernel: CompiledKernel) -> None:
@@ -57,7 +71,14 @@ class SetJob:
             self.set(**defaults)
 
     def set(self, **params: Any) -> None:
-        """Set ``param``s by name for all sets, as ``Job.set`` does."""
+        """Set ``param``s by name for all sets, as ``Job.set`` does.
+
+        Examples:
+            >>> job = gdr.default_device().set_job(gdr.compile("VARI x; VARJ y; CONST k; VARF f; f += k*x*y;"))
+            >>> job.set(k=3.0)
+            >>> job.run_sets([({"x": [2.0]}, {"y": [1.0]})])[0].f.tolist()
+            [6.0]
+        """
         with self._ranks.argument_checks():
             numbers = param_numbers(self.kernel, params)
         for name, value in numbers.items():
@@ -104,7 +125,14 @@ class SetJob:
         dtype: Any = None,
     ) -> None:
         """Like ``run``, in the background; ``wait`` returns the results or raises the error. The
-        arrays of targets and sources are read before the call returns."""
+        arrays of targets and sources are read before the call returns.
+
+        Examples:
+            >>> job = gdr.default_device().set_job(gdr.compile("VARI x; VARJ y; VARF f; f += x*y;"))
+            >>> job.start({"x": [2.0]}, [0, 1], gdr.SourceLists({"y": [3.0]}, [0, 1]))
+            >>> job.wait().f.tolist()
+            [6.0]
+        """
         arrays, outputs, group = self._sets(targets, offsets, sources, results, out, dtype)
         self._core.start([group])
         self._started = arrays, outputs
@@ -142,6 +170,12 @@ class SetJob:
         such arrays. ``run`` is faster for thousands of small sets, because it takes few arrays.
         ``dtype`` and the library of results are those of ``run``, for each set. Errors are those of
         ``run``, and name the set.
+
+        Examples:
+            >>> job = gdr.default_device().set_job(gdr.compile("VARI x; VARJ y; VARF f; f += x*y;"))
+            >>> sets = [({"x": [2.0]}, {"y": [3.0, 1.0]}), ({"x": [1.0, 2.0]}, {"y": [5.0]})]
+            >>> [found.f.tolist() for found in job.run_sets(sets)]
+            [[8.0], [5.0, 10.0]]
         """
         groups, found = [], []
         with self._ranks.argument_checks():

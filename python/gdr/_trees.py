@@ -21,7 +21,16 @@ class TreeSumReport:
     """How a ``TreeSum`` computed last, and its errors, measured on a sample of targets.
 
     The error of a result is its root mean square over the targets, relative to that of the result.
-    Components of a vector count together: results whose names differ by a letter x, y or z."""
+    Components of a vector count together: results whose names differ by a letter x, y or z.
+
+    Examples:
+        >>> law = ("VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; VARF u;"
+        ...        "r = norm(xj - xi); skip if (r == 0); u += qj/r;")
+        >>> potential = gdr.TreeSum(law)
+        >>> found = potential(pos, sources={"qj": mass})
+        >>> potential.report.reason
+        'there are few particles'
+    """
 
     degree: int  #: degree of the interpolation; 0: direct sums
     theta: float  #: ratio of a cluster's radius and its distance, below which it was replaced
@@ -111,7 +120,18 @@ class TreeSum:
         self.set(**params)
 
     def set(self, **params: float) -> None:
-        """Set ``param``s by name, as ``Job.set`` does."""
+        """Set ``param``s by name, as ``Job.set`` does.
+
+        Examples:
+            >>> law = ("VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; CONST k; VARF u;"
+            ...        "r = norm(xj - xi); skip if (r == 0); u += k*qj/r;")
+            >>> potential = gdr.TreeSum(law)
+            >>> potential.set(k=2.0)
+            >>> potential(pos, sources={"qj": mass}).u.shape
+            (60,)
+            >>> potential.charges
+            ('qj',)
+        """
         with self._ranks.argument_checks():
             numbers = self._param_numbers(params)
         self._set_numbers(numbers)

@@ -38,7 +38,14 @@ __all__ = [
 
 
 class Gravity(NamedTuple):
-    """Result of ``gdr.gravity`` and of kernels with the same sums."""
+    """Result of ``gdr.gravity`` and of kernels with the same sums.
+
+    Examples:
+        >>> found = gdr.gravity([[0, 0, 0], [1, 0, 0]], [1, 3], eps=0.0)
+        >>> print(found.acc[:, 0], found.pot)
+        [ 3. -1.] [-3. -1.]
+        >>> acc, pot = found
+    """
 
     acc: Floats  #: accelerations, (n, 3)
     pot: Floats  #: potentials, (n,)
@@ -266,7 +273,14 @@ for _kind in set(RESULTS.values()):
 class ResultArrays(Dict[str, AnyArray]):
     """The results of a kernel by name: ``r["fx"]``, or ``r.fx`` where no method of a dictionary has
     that name. Items are assigned as ``r["fx"] = array``; ``|`` with another dictionary gives a
-    plain ``dict``."""
+    plain ``dict``.
+
+    Examples:
+        >>> kernel = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+        >>> found = kernel(targets={"x": [0.0, 1.0]}, sources={"y": [2.0, 3.0]})
+        >>> found.f.tolist(), found["f"] is found.f, list(found)
+        ([13.0, 5.0], True, ['f'])
+    """
 
     def __getattr__(self, name: str) -> AnyArray:
         try:
@@ -279,7 +293,14 @@ class ResultArrays(Dict[str, AnyArray]):
         raise AttributeError(f"results are not assigned as attributes: use r[{name!r}] = ...")
 
     def copy(self) -> ResultArrays:
-        """The same arrays in a new dictionary."""
+        """The same arrays in a new dictionary.
+
+        Examples:
+            >>> kernel = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> found = kernel(targets={"x": [0.0]}, sources={"y": [2.0]})
+            >>> found.copy()["f"] is found.f
+            True
+        """
         return ResultArrays(self)
 
     def __dir__(self) -> "list[str]":

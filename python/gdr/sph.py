@@ -135,6 +135,12 @@ def forces(
     Returns a ``gdr.results.SphForce``: accelerations, rates of the internal energies, and
     ``mumax`` for the time step, 0 where no pair approaches. Raises TypeError or ValueError naming
     the argument.
+
+    Examples:
+        >>> found = gdr.sph.smoothing_lengths(pos, mass)
+        >>> acc, dudt, mumax = gdr.sph.forces(pos, 0 * pos, mass, found.h, found.rho, found.rho, 1.0)
+        >>> bool(np.allclose((mass[:, None] * acc).sum(0), 0, atol=1e-12))
+        True
     """
     chosen = device_or_default(device)
     with chosen._ranks.argument_checks():

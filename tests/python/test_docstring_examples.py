@@ -1,5 +1,6 @@
-"""The examples in docstrings of public functions and classes run."""
+"""The examples in docstrings of public functions, classes and methods run, and print what they say."""
 
+import doctest
 import importlib.util
 import inspect
 import sys
@@ -27,52 +28,122 @@ MODULES = {
     "nbody": gdr.nbody,
     "sph": gdr.sph,
 }
-#: Public functions and classes whose docstrings have no example yet: fewer are welcome.
-WITHOUT = 78
-#: Examples that need what this test does not have: several processes, or a session of the debugger.
-NOT_RUN = {"linalg.DistributedMatrices", "gdr.Machine", "gdr.debug"}
+#: Examples without ``>>>`` that need what this test does not have: several processes.
+NOT_RUN = {"linalg.DistributedMatrices"}
+NEEDED = {"linalg.operator": ["scipy"], "linalg.LU": ["scipy"], "linalg.Cholesky": ["scipy"]}
 
 
-def examples(thing):
-    """The indented blocks of a docstring, without their indentation."""
-    blocks, block = [], []
+def blocks(thing):
+    """The indented blocks of a docstring without ``>>>``, without their indentation."""
+    found, block = [], []
     for line in [*inspect.cleandoc(thing.__doc__ or "").splitlines(), "end"]:
         if line.startswith("    "):
             block.append(line[4:])
         elif not line.strip():
             block.append("")
         else:
-            blocks.append("\n".join(block).strip())
+            found.append("\n".join(block).strip())
             block = []
-    return [text for text in blocks if text]
+    return [text for text in found if text and not text.startswith(">>> ")]
+
+
+def sessions(thing):
+    """The statements after ``>>>`` in a docstring, with what they print."""
+    return doctest.DocTestParser().get_examples(inspect.cleandoc(thing.__doc__ or ""))
+
+
+def methods(of):
+    """The public methods that a class of the package defines, or inherits from one that is not public."""
+    for name in dir(of) if inspect.isclass(of) else ():
+        method = getattr(of, name)
+        if not name.startswith("_") and inspect.isfunction(method) and method.__module__.startswith("gdr"):
+            yield name, method
 
 
 def public():
+    """What needs an example by its name: all but the kernels, which are one class, and functions of ``math``."""
     for module, where in MODULES.items():
         for name in where.__all__:
             thing = getattr(where, name)
-            if callable(thing) and not isinstance(thing, gdr.ParticleKernel):
+            if (
+                callable(thing)
+                and not isinstance(thing, gdr.ParticleKernel)
+                and thing.__module__ != "math"
+            ):
                 yield f"{module}.{name}", thing
 
 
-EXAMPLES = {name: examples(thing) for name, thing in public()}
+NAMES = dict(public())
+WITH_METHODS = {
+    **NAMES,
+    **{f"{name}.{m}": method for name, thing in NAMES.items() for m, method in methods(thing)},
+}
+#: Methods of the base of kernels, which other modules use.
+INTERNAL = "names whole_names arguments default_params interface_rows array_named elements_named takes_one_number"
+#: Methods that several classes inherit are run once.
+DISTINCT = {id(thing): name for name, thing in reversed(WITH_METHODS.items())}
 
 
-def test_most_used_functions_have_examples():
-    assert [name for name, found in EXAMPLES.items() if not found][WITHOUT:] == []
+def test_public_names_have_examples():
+    assert [name for name, thing in NAMES.items() if not blocks(thing) and not sessions(thing)] == []
 
 
-@pytest.mark.parametrize("name", [n for n, found in EXAMPLES.items() if found and n not in NOT_RUN])
-def test_an_example_runs(name, tmp_path, monkeypatch):
-    for needed in {"linalg.operator": ["scipy"]}.get(name, []):
-        pytest.importorskip(needed)
+def test_public_methods_are_called_in_examples_of_their_class():
+    missing = []
+    for name, thing in NAMES.items():
+        within = dict(methods(thing))
+        code = ""
+        for documented in (thing, *within.values()):
+            code += "\n".join([*blocks(documented), *(e.source for e in sessions(documented))])
+        missing += [
+            f"{name}.{m}" for m in within if m not in INTERNAL.split() and f".{m}(" not in code
+        ]
+    assert missing == []
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder of its own, and the default device of before."""
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "example.py"  # @gdr.kernel reads the source
-    path.write_text(PRELUDE + "\n\n".join(EXAMPLES[name]) + "\n")
+    yield tmp_path
+    gdr.set_default_device(None)
+
+
+@pytest.mark.parametrize("name", [n for n, t in NAMES.items() if blocks(t) and n not in NOT_RUN])
+def test_an_example_runs(name, folder, monkeypatch):
+    for needed in NEEDED.get(name, []):
+        pytest.importorskip(needed)
+    path = folder / "example.py"  # @gdr.kernel reads the source
+    path.write_text(PRELUDE + "\n\n".join(blocks(NAMES[name])) + "\n")
     spec = importlib.util.spec_from_file_location("example", path)
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "example", module)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        gdr.set_default_device(None)
+    spec.loader.exec_module(module)
+
+
+def installed(folder):
+    """What an installation has, as far as the functions of its folders look."""
+    for name in ("include/gdr.h", "lib/libgdr.so", "lib/cmake/gdr/gdrConfig.cmake", "lib/pkgconfig/gdr.pc"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return str(folder / "lib")
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in DISTINCT.values() if sessions(WITH_METHODS[n])]
+)
+def test_an_example_prints_what_it_says(name, folder, monkeypatch):
+    for needed in NEEDED.get(name, []):
+        pytest.importorskip(needed)
+    if name.startswith("gdr.get_"):
+        library = installed(folder)
+        monkeypatch.setattr(gdr._core, "library_folder", lambda: library)
+    # Functions of examples seem to be of this module, whose sources Python's inspect finds.
+    variables = {"__name__": "gdr"}
+    exec(PRELUDE, variables)
+    text = inspect.cleandoc(WITH_METHODS[name].__doc__)
+    test = doctest.DocTestParser().get_doctest(text, variables, name, None, 0)
+    printed = []
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    failed = runner.run(test, out=printed.append).failed
+    assert not failed, "".join(printed)

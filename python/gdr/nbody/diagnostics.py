@@ -18,7 +18,13 @@ Stars = Union[State, Snapshot]
 
 
 class Energies(NamedTuple):
-    """Energies of a system."""
+    """Energies of a system.
+
+    Examples:
+        >>> found = nbody.energies(nbody.plummer(100, seed=1), eps=0.05)
+        >>> print(f"{found.kinetic:.3f} {found.potential:.3f} {found.virial_ratio:.2f}")
+        0.218 -0.474 0.92
+    """
 
     kinetic: float
     potential: float
@@ -60,20 +66,37 @@ def energies(
 
 
 def angular_momentum(stars: Stars) -> Floats:
-    """Total angular momentum."""
+    """Total angular momentum.
+
+    Examples:
+        >>> pair = nbody.Snapshot([[-1, 0, 0], [1, 0, 0]], [[0, -0.5, 0], [0, 0.5, 0]], mass=[1, 1])
+        >>> print(nbody.angular_momentum(pair))
+        [0. 0. 1.]
+    """
     momentum: Floats = (stars.mass[:, None] * np.cross(stars.pos, stars.vel)).sum(0)
     return momentum
 
 
 def centre_of_mass(stars: Stars) -> Floats:
-    """Mean position, weighted with the masses; unweighted if their sum is zero."""
+    """Mean position, weighted with the masses; unweighted if their sum is zero.
+
+    Examples:
+        >>> pair = nbody.Snapshot(pos=[[0, 0, 0], [1, 0, 0]], vel=np.zeros((2, 3)), mass=[1, 3])
+        >>> print(nbody.centre_of_mass(pair))
+        [0.75 0.   0.  ]
+    """
     return mean_position(stars)
 
 
 def lagrangian_radii(
     stars: Stars, fractions: Sequence[float] = (0.1, 0.5, 0.9), centre: Any = None
 ) -> Floats:
-    """Radii that contain these fractions of the mass, about ``centre`` or the centre of mass."""
+    """Radii that contain these fractions of the mass, about ``centre`` or the centre of mass.
+
+    Examples:
+        >>> print(nbody.lagrangian_radii(nbody.plummer(1000, seed=1), [0.1, 0.5, 0.9]).round(2))
+        [0.31 0.74 2.28]
+    """
     parts = floats("fractions", fractions, ("k",))
     if ((parts <= 0) | (parts > 1)).any():
         raise ValueError("fractions: expected numbers above 0 and at most 1")
@@ -89,7 +112,15 @@ def lagrangian_radii(
 
 @dataclasses.dataclass(repr=False)
 class History:
-    """Time series of energies and Lagrangian radii; ``history.add(state)`` appends a state."""
+    """Time series of energies and Lagrangian radii; ``history.add(state)`` appends a state.
+
+    Examples:
+        >>> history = nbody.History()
+        >>> for state in nbody.leapfrog(nbody.plummer(50, seed=1), eps=0.1, dt=0.01, t_end=0.1):
+        ...     history.add(state)
+        >>> len(history.time), bool(abs(history.energy_error[-1]) < 1e-4)
+        (11, True)
+    """
 
     fractions: Sequence[float] = (0.1, 0.5, 0.9)
     time: List[float] = dataclasses.field(default_factory=list)

@@ -24,7 +24,14 @@ from .snapshot import HeaderValue, Snapshot, checked, describe, star_rows
 @dataclasses.dataclass(frozen=True)
 class BlockSteps:
     """Block time steps of this rank's stars since the call of ``hermite``, or since the caller
-    moved stars."""
+    moved stars.
+
+    Examples:
+        >>> for state in nbody.hermite(nbody.plummer(50, seed=1), t_end=0.1, eps=0.05):
+        ...     pass
+        >>> state.blocks.particle_steps >= state.blocks.block_steps, state.blocks.mean_block >= 1
+        (True, True)
+    """
 
     block_steps: int  #: times at which stars were advanced
     particle_steps: int  #: steps of all stars
@@ -46,7 +53,15 @@ class State:
     """The state of a run. Every state has its own arrays, so that earlier states may be kept.
     Changes to ``pos`` and ``vel`` of the latest state change the run. A state of ``hermite`` has in
     ``run`` what continues the run, on the same engine with the same bits. With ``accuracy``,
-    ``tree`` says how forces and potentials were computed, with their measured error."""
+    ``tree`` says how forces and potentials were computed, with their measured error.
+
+    Examples:
+        >>> for state in nbody.leapfrog(nbody.plummer(50, seed=1), eps=0.1, dt=0.01, t_end=0.05):
+        ...     pass
+        >>> state.step, round(state.time, 6), state.acc.shape
+        (5, 0.05, (50, 3))
+        >>> nbody.write("later.txt", state.snapshot())
+    """
 
     step: int
     time: float

@@ -61,6 +61,11 @@ def merger(
     ``separation`` and ``velocity`` are those of the second sphere relative to the first;
     ``mass_ratio`` is the mass of the second over that of the first (at most 1). Stars have type 1
     in the first sphere and type 2 in the second.
+
+    Examples:
+        >>> stars = nbody.merger(100, mass_ratio=0.5)
+        >>> np.bincount(stars.types).tolist(), round(float(stars.mass.sum()), 12)
+        ([0, 67, 33], 1.0)
     """
     ratio = number("mass_ratio", mass_ratio, above=0, most=1)
     n = integer("n", n, 2)

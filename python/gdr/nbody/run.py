@@ -20,6 +20,16 @@ class HermiteRun:
     ``gdr nbody --integrator hermite4`` wrote. A run that continues from it on the same engine has
     the bits of one that was never interrupted. Times and steps of the stars are in units of
     ``dt_max``. The arrays must not be changed.
+
+    Examples:
+        >>> for state in nbody.hermite(nbody.plummer(20, seed=1), t_end=0.1, eps=0.05):
+        ...     pass
+        >>> run = state.run
+        >>> run.describes(state), run.time == state.time, run.same_time(run.time, run.time + 1e-17)
+        (True, True, True)
+        >>> turned = run.ordered(np.arange(20)[::-1])
+        >>> bool((turned.mass == run.mass[::-1]).all()), len(run.arrays)
+        (True, 6)
     """
 
     start_time: float  #: time at which the run began

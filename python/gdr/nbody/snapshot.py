@@ -33,6 +33,11 @@ class Snapshot:
     state of the run with block steps that the snapshot is from: ``hermite`` continues it unless
     time, positions, velocities or masses have been changed. The constructor checks the arrays:
     TypeError or ValueError names the argument.
+
+    Examples:
+        >>> pair = nbody.Snapshot(pos=[[-1, 0, 0], [1, 0, 0]], vel=np.zeros((2, 3)), mass=[1, 1])
+        >>> pair
+        <gdr.nbody.Snapshot of 2 stars, t = 0, mass 2>
     """
 
     pos: Floats
@@ -146,6 +151,11 @@ def read(path: PathLike, *, velocities: bool = True, omit: Sequence[int] = ()) -
     Raises FileError for a file that cannot be read, InputError for one that is not a snapshot,
     lacks velocities or contains a NaN, and for files of different snapshots, ImportError if h5py is
     required and missing; the message names file, dataset or line.
+
+    Examples:
+        >>> nbody.write("stars.txt", nbody.plummer(100, seed=1))
+        >>> nbody.read("stars.txt")
+        <gdr.nbody.Snapshot of 100 stars, t = 0, mass 1>
     """
     name = os.fspath(path)
     omitted = [int(kind) for kind in ints("omit", omit, ("n",))]
@@ -185,6 +195,12 @@ def write(path: PathLike, snapshot: Any) -> None:
     files are ordered by type, which changes the last bits of sums if the stars were not.
 
     The file is written atomically: after a failure an existing file is unchanged. Raises FileError.
+
+    Examples:
+        >>> stars = nbody.plummer(100, seed=1)
+        >>> nbody.write("stars.txt", stars)
+        >>> bool((nbody.read("stars.txt").pos == stars.pos).all())
+        True
     """
     if not isinstance(snapshot, Snapshot):
         if not callable(getattr(snapshot, "snapshot", None)):
