@@ -56,7 +56,11 @@ def methods(of):
     """The public methods that a class of the package defines, or inherits from one that is not public."""
     for name in dir(of) if inspect.isclass(of) else ():
         method = getattr(of, name)
-        if not name.startswith("_") and inspect.isfunction(method) and method.__module__.startswith("gdr"):
+        if (
+            not name.startswith("_")
+            and inspect.isfunction(method)
+            and method.__module__.startswith("gdr")
+        ):
             yield name, method
 
 
@@ -85,7 +89,9 @@ DISTINCT = {id(thing): name for name, thing in reversed(WITH_METHODS.items())}
 
 
 def test_public_names_have_examples():
-    assert [name for name, thing in NAMES.items() if not blocks(thing) and not sessions(thing)] == []
+    assert [
+        name for name, thing in NAMES.items() if not blocks(thing) and not sessions(thing)
+    ] == []
 
 
 def test_public_methods_are_called_in_examples_of_their_class():
@@ -123,15 +129,18 @@ def test_an_example_runs(name, folder, monkeypatch):
 
 def installed(folder):
     """What an installation has, as far as the functions of its folders look."""
-    for name in ("include/gdr.h", "lib/libgdr.so", "lib/cmake/gdr/gdrConfig.cmake", "lib/pkgconfig/gdr.pc"):
+    for name in (
+        "include/gdr.h",
+        "lib/libgdr.so",
+        "lib/cmake/gdr/gdrConfig.cmake",
+        "lib/pkgconfig/gdr.pc",
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     return str(folder / "lib")
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in DISTINCT.values() if sessions(WITH_METHODS[n])]
-)
+@pytest.mark.parametrize("name", [n for n in DISTINCT.values() if sessions(WITH_METHODS[n])])
 def test_an_example_prints_what_it_says(name, folder, monkeypatch):
     for needed in NEEDED.get(name, []):
         pytest.importorskip(needed)
