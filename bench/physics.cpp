@@ -6,7 +6,6 @@
 #include "bench/measurement.hpp"
 #include "gdr/gravity.hpp"
 #include "libgdr/cli/output.hpp"
-#include "libgdr/io/hdf5.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "libgdr/nbody/run.hpp"
 
@@ -48,10 +47,10 @@ RunResult integrate(const Snapshot& start, const RunPlan& plan, const ForceLaw& 
 std::vector<Measurement> gravity_accuracy(const Context& context) {
   const Snapshot snapshot =
       read_snapshot(data_file(context, "plummer_4096.hdf5"), Velocities::Ignored);
-  const hdf5::Reader reference(data_file(context, "plummer_4096_reference.hdf5"));
-  const double eps = reference.attribute("/", "softening").value().at(0);
-  const std::vector<double> right = reference.doubles("Acceleration");
-  const std::vector<double> right_potential = reference.doubles("Potential");
+  const auto reference = open_hdf5(data_file(context, "plummer_4096_reference.hdf5"));
+  const double eps = reference->attribute("/", "softening").value().at(0);
+  const std::vector<double> right = reference->doubles("Acceleration");
+  const std::vector<double> right_potential = reference->doubles("Potential");
 
   Device device = cli::open_device(context.device, EngineUse::Benchmark);
   std::vector<double> acceleration(right.size()), potential(right_potential.size());

@@ -15,7 +15,7 @@ foreach(header fmt/core.h nlohmann/json.hpp)
   file(CREATE_LINK ${GDR_${name}}/${folder} ${packages}/${folder} SYMBOLIC)
 endforeach()
 include_directories(SYSTEM ${PROJECT_SOURCE_DIR}/cmake/wasm/library ${packages})
-foreach(package OpenMP::OpenMP_CXX ZLIB::ZLIB fmt::fmt)
+foreach(package OpenMP::OpenMP_CXX fmt::fmt)
   add_library(${package} INTERFACE IMPORTED GLOBAL)
 endforeach()
 

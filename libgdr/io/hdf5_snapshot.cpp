@@ -77,19 +77,10 @@ void write_type(hdf5::Writer& file, const Snapshot& snapshot, std::size_t type, 
                 snapshot.signed_ids);
 }
 
-std::string content_of(const Snapshot& snapshot, SnapshotFormat format) {
-  return format == SnapshotFormat::Text ? text_snapshot(snapshot) : gadget_image(snapshot);
-}
-
 }  // namespace
 
-Snapshot read_snapshot(const std::string& path, Velocities velocities,
-                       std::bitset<max_particle_types> omitted) {
-  SnapshotReading how;
-  how.velocities = velocities;
-  how.omitted = omitted;
-  how.open_hdf5 = [](const std::string& file) { return std::make_unique<hdf5::Reader>(file); };
-  return read_snapshot(path, how);
+std::unique_ptr<StoredFile> open_hdf5(const std::string& file) {
+  return std::make_unique<hdf5::Reader>(file);
 }
 
 std::string gadget_image(const Snapshot& snapshot) {
@@ -103,16 +94,6 @@ std::string gadget_image(const Snapshot& snapshot) {
     first += count;
   }
   return file.finish();
-}
-
-void write_snapshot(const std::string& path, const Snapshot& snapshot, SnapshotFormat format) {
-  write_file_atomically(path, content_of(snapshot, format));
-}
-
-std::string write_private_snapshot(const std::string& folder, std::string_view prefix,
-                                   const Snapshot& snapshot, SnapshotFormat format) {
-  const char* const suffix = format == SnapshotFormat::Text ? ".txt" : ".hdf5";
-  return write_private_file(folder, prefix, suffix, content_of(snapshot, format));
 }
 
 void write_forces(const std::string& path, const Snapshot& snapshot, const ForceOrigin& origin,

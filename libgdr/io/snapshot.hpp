@@ -134,10 +134,13 @@ struct SnapshotReading {
 /// for one that is no snapshot, has no particles, or holds a NaN or an infinity; the message names
 /// file, dataset or line, and the particle.
 Snapshot read_snapshot(const std::string& path, const SnapshotReading& how);
-/// The same with the HDF5 library. Of the command, as `write_*` and `gadget_image`; all else here
-/// is part of the library, and of the Python package.
+/// The same with the HDF5 library. Of the command, as `open_hdf5`, `write_*` and `gadget_image`;
+/// all else here is part of the library, and of the Python package. In a build without HDF5 they
+/// throw Error (Unsupported) for such files.
 Snapshot read_snapshot(const std::string& path, Velocities velocities = Velocities::Needed,
                        std::bitset<max_particle_types> omitted = {});
+/// A file read with the HDF5 library. Throws Error (Io or Input).
+std::unique_ptr<StoredFile> open_hdf5(const std::string& file);
 /// The format of what is written for a snapshot: text for text, HDF5 for all others. Detected by
 /// the content of the file, with the same errors.
 SnapshotFormat snapshot_format(const std::string& path);

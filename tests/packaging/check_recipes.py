@@ -52,7 +52,7 @@ def same_names(where: str, found: set[str], wanted: set[str]) -> None:
 
 def check_cmake(source: pathlib.Path, table: dict[str, dict[str, Any]]) -> None:
     """The packages for which the parts of the product search."""
-    files = [source / "CMakeLists.txt"]
+    files = [source / "CMakeLists.txt", source / "cmake/dependencies.cmake"]
     for folder in ("emulator", "kernels", "libgdr", "bench", "python"):
         files += (source / folder).rglob("CMakeLists.txt")
     found: set[str] = set()
@@ -62,13 +62,13 @@ def check_cmake(source: pathlib.Path, table: dict[str, dict[str, Any]]) -> None:
         found |= set(re.findall(r"find_path\(\w+ ([\w/.]+)\)", text))
     wanted = {row["cmake"] for row in table.values() if "cmake" in row}
     # Packages that only the command needs are searched for in its part of the main file.
-    main = (source / "CMakeLists.txt").read_text(encoding="utf-8")
+    main = (source / "cmake/dependencies.cmake").read_text(encoding="utf-8")
     part = re.search(r"^if\(GDR_COMMAND\)\n(.*?)^endif\(\)", main, re.M | re.S)
-    assert part, "CMakeLists.txt has no part for GDR_COMMAND"
+    assert part, "dependencies.cmake has no part for GDR_COMMAND"
     for row in table.values():
         if f"find_package({row.get('cmake')} " in main:
             inside = f"find_package({row['cmake']} " in part.group(1)
-            expect(inside == (row.get("needs") == "command"), f"CMakeLists.txt: {row['cmake']}")
+            expect(inside == (row.get("needs") == "command"), f"dependencies.cmake: {row['cmake']}")
     same_names("CMakeLists.txt", found - CMAKE_TOOLS, wanted)
 
 
