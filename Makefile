@@ -7,7 +7,7 @@ GDR := $(BUILD)/libgdr/gdr
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help setup ulfm site-tools peer-packages qemu test-qemu configure build demo test test-long bench bench-gpu format check-format check-python check-tidy check-sanitizer install sanitize kernels docs site playground clean \
-        wheel wheel-arm64 deb
+        wheel wheel-arm64 deb sdist release
 
 help:
 	@echo "make demo               film a merger of star clusters, and integrate one on the emulated chip"
@@ -21,6 +21,8 @@ help:
 	@echo "make wheel              build wheels of the Python package, command and library for x86-64 (build/wheels)"
 	@echo "make wheel-arm64        build one for arm64 with a cross compiler (build/arm64)"
 	@echo "make deb                build Debian packages (build/deb)"
+	@echo "make sdist              make the source distribution for PyPI, which builds without root (build/sdist)"
+	@echo "make release            all of these and the site, with checksums, tried one by one (build/release-files; an hour)"
 	@echo "make format             format the sources"
 	@echo "make check-format       is everything formatted? Also check-python (ruff), check-tidy (clang-tidy on changed lines, after"
 	@echo "                        a build) and check-sanitizer (the day's part of make sanitize): CI runs them (.ci/run)"
@@ -110,6 +112,17 @@ wheel-arm64: setup
 
 deb: setup
 	@JOBS=$(JOBS) cmake/packaging/deb.sh . build/deb
+
+sdist: PACKAGES_test = python3-venv
+sdist: setup
+	@python3 cmake/packaging/sdist.py . build/sdist
+
+# WITHOUT="deb site" leaves parts out (docs/guides/releasing.md). One part after the other: each compiles the library.
+RELEASE_PARTS := $(filter-out $(WITHOUT),sdist wheel wheel-arm64 deb site playground)
+release:
+	@set -e; for part in $(RELEASE_PARTS); do $(MAKE) --no-print-directory $$part; done
+	@python3 cmake/packaging/release.py . build build/release-files $(WITHOUT:%=--without=%)
+	@python3 tests/packaging/test_release.py . build build/release-files
 
 sanitize:
 	@$(MAKE) --no-print-directory test PRESET=asan

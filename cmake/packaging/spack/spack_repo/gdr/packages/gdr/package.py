@@ -1,4 +1,7 @@
-"""Spack's recipe for GDR. Its source is the clone of the repository that contains this file."""
+"""Spack's recipe for GDR. Its source is the clone of the repository that contains this file.
+
+Never built so far: a test runs it with stand-ins of Spack's functions, and compares it with the sources.
+"""
 
 import pathlib
 
