@@ -58,6 +58,9 @@ if(missing)
                       "A source distribution of PyPI carries what consists of headers: pip install gdr-VERSION.tar.gz")
 endif()
 if(GDR_COMMAND AND NOT HDF5_FOUND)
+  # Some host may have the library without its headers.
+  set(HDF5_INCLUDE_DIRS "")
+  set(HDF5_LIBRARIES "")
   message(STATUS "No HDF5: the command gdr has no snapshots in HDF5, only text, GADGET's binary formats and TIPSY "
                  "(install libhdf5-dev); in Python h5py reads and writes them")
 endif()

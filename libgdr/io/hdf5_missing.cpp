@@ -1,4 +1,4 @@
-// What the command does with HDF5 files in a build without the HDF5 library: it says so.
+// HDF5 files in a build without the HDF5 library: every function throws an error with what to do.
 #include <memory>
 
 #include "gdr/error.hpp"
