@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+import os
+import pathlib
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from ._kernel import Kernel
 from ._machine import MEMORIES, Flags, Position, decode, encode
 from ._names import advice
 from ._search import scheduled
+from ._traces import CLOCK_NS, UNITS, Drawing, Dump, Signal, draw_network, draw_pipeline, operations
 from .errors import UsageError
 from .results import ResultArrays
 
@@ -62,6 +65,22 @@ class Change:
     address: int  #: address in shorts
     before: int  #: bits before
     after: int  #: bits after
+
+
+#: Joules of a PE in a clock: the published 65 W of a chip of 512 PEs at 500 MHz. The other published
+#: point, 50 W at 400 MHz (Tech-On and PC Watch, July 2010), gives 4 % less.
+PE_CLOCK_JOULES = 65 / (512 * 500e6)
+
+
+@dataclasses.dataclass(frozen=True)
+class InstructionEnergy:
+    """What an instruction needs on all PEs of a chip, by ``Debugger.energy``."""
+
+    section: str  #: "start", "body" or "end"
+    instruction: int  #: index in the section
+    text: str  #: assembly text
+    clocks: int
+    joules: float  #: of all PEs, for one execution
 
 
 @dataclasses.dataclass(frozen=True)
@@ -306,6 +325,27 @@ class Debugger:
         check_type("section", section, str, "a string")
         return [i[0] for i in self._core.listing(section)]
 
+    def energy(self) -> Tuple[InstructionEnergy, ...]:
+        """An estimate of the energy of each instruction of the sections start, body and end.
+
+        All that is published of the original chip is its power: 65 W with 512 PEs at 500 MHz, and
+        50 W at 400 MHz. So every clock of a PE costs the same here, 254 pJ, whatever its units do; the
+        share of memories, network and leakage is in it, that of board and host is not.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": [2.0]})
+            >>> body = [e for e in d.energy() if e.section == "body"]
+            >>> [e.clocks for e in body], f"{sum(e.joules for e in body) * 1e9:.0f} nJ"
+            ([4, 4], '1040 nJ')
+        """
+        of_clock = PE_CLOCK_JOULES * self.blocks * self.pes
+        return tuple(
+            InstructionEnergy(section, number, text, clocks, clocks * of_clock)
+            for section in _SECTIONS
+            for number, (text, _, _, clocks) in enumerate(self._core.listing(section))
+        )
+
     # -- values --------------------------------------------------------------------------------
 
     @property
@@ -453,6 +493,113 @@ class Debugger:
         integer("block", block, 0, self.blocks - 1)
         integer("pe", pe, 0, self.pes - 1)
 
+    # -- files ---------------------------------------------------------------------------------
+
+    def write_vcd(
+        self,
+        path: Union[str, "os.PathLike[str]"],
+        names: Optional[Sequence[str]] = None,
+        *,
+        block: int = 0,
+        pe: int = 0,
+    ) -> None:
+        """Execute the whole program, and write what happens in a PE as a value change dump, which
+        viewers of waveforms such as GTKWave open. The debugger is then where it was.
+
+        A clock is 2 ns. The scope ``program`` has section, iteration, number and text of the
+        instruction that begins, and which units of the PE it uses; the scope ``pe`` the elements of
+        the variables ``names`` (None: all of the kernel), whose values change when an instruction
+        has ended. Raises UsageError for unknown names, and OSError if the file cannot be written.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0, 2.0]}, sources={"y": [3.0, 4.0]})
+            >>> d.write_vcd("law.vcd", ["f"])
+            >>> pathlib.Path("law.vcd").read_text().splitlines()[1]
+            '$timescale 1 ns $end'
+        """
+        self._check_pe(block, pe)
+        if names is None:
+            names = [v.name for v in self.variables.values() if v.kind != "name"]
+        chosen = [(name.partition("[")[0], *self._find(name)) for name in names]
+        places = [(stem, where, e) for stem, where, elements in chosen for e in elements]
+        rows = [f"{stem}_{e}" if where.words > 1 else stem for stem, where, e in places]
+        program = [Signal("section", "string", 1), Signal("text", "string", 1)]
+        program += [Signal("instruction", "integer", 32), Signal("iteration", "integer", 32)]
+        program += [Signal(unit, "wire", 1) for unit in UNITS]
+        of_pe = [Signal(row, *_vcd_kind(where)) for row, (_, where, _) in zip(rows, places)]
+        title = f"{self.kernel.name}, block {block}, PE {pe}"
+        dump = Dump(title, {"program": program, "pe": of_pe})
+        before = self.position
+        self._core.go_to(0)
+        try:
+            iteration = -1
+            while True:
+                at = self.at
+                if at.iteration != iteration:  # sources of this iteration have other addresses
+                    iteration, now = at.iteration, self.variables
+                    words = [_word(now[stem], block, pe, e) for stem, _, e in places]
+                busy = {unit for unit, _ in operations(at.text)}
+                state: Dict[Tuple[str, str], Any] = {
+                    ("program", "section"): at.section or "ended",
+                    ("program", "text"): at.text,
+                    ("program", "instruction"): at.instruction,
+                    ("program", "iteration"): at.iteration,
+                }
+                state.update({("program", unit): unit in busy for unit in UNITS})
+                bits = np.array(self._core.words(words), np.uint64).reshape(-1, 2)
+                for row, (_, where, _), (upper, lower) in zip(rows, places, bits):
+                    state["pe", row] = _vcd_value(where, upper, lower)
+                dump.at(at.clock * CLOCK_NS, state)
+                if not at.section:
+                    break
+                self._core.step(1)
+            pathlib.Path(path).write_text(dump.text((at.clock + 1) * CLOCK_NS), encoding="ascii")
+        finally:
+            self._core.go_to(before)
+
+    def write_svg(
+        self, path: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, pe: int = 0
+    ) -> None:
+        """Write a drawing: which units of a PE work on what in each clock of the sections start, body
+        and end, and the blocks with a variable's present value in a PE of each, joined by the reduction
+        network. Titles of boxes, which browsers show, have instructions and all digits.
+
+        ``name``: a variable, or an element of one ("f[1]"; without a number element 0); None: the
+        first result. The network's value is missing where it cannot join the variable. Raises
+        UsageError for an unknown name, and OSError if the file cannot be written.
+
+        Examples:
+            >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
+            >>> d = gdr.debug(law, targets={"x": [1.0]}, sources={"y": [3.0, 4.0]})
+            >>> d.run().reason
+            'end'
+            >>> d.write_svg("law.svg", "f[0]")
+            >>> pathlib.Path("law.svg").read_text()[:4]
+            '<svg'
+        """
+        shown = name if name is not None else self._kernel.names("result")[0]
+        where, elements = self._find(shown)
+        shown = shown if "[" in shown or where.words == 1 else f"{shown}[0]"
+        self._check_pe(0, pe)
+        drawing = Drawing()
+        drawing.text(20, 24, f"{self._kernel.name}: clock {self.at.clock}", size=17)
+        top = 44.0
+        for section in _SECTIONS:
+            program = [(text, clocks) for text, _, _, clocks in self._core.listing(section)]
+            if program:
+                title = f"section {section}: units of every PE"
+                top = draw_pipeline(drawing, top, title, program)
+        values = self.read(shown)
+        column = values[:, 0] if where.memory == "broadcast" else values[:, pe, 0]
+        operation, joined = where.reduction or "fadd", float("nan")
+        if where.long and where.format != "raw":
+            found = self.reduce(shown, operation)
+            joined = float(found[0] if where.memory == "broadcast" else found[pe, 0])
+        title = f"{shown} in PE {pe} of each block, and the reduction network"
+        draw_network(drawing, top, title, [float(v) for v in column], operation, joined)
+        pathlib.Path(path).write_text(drawing.svg(), encoding="utf-8")
+
     # -- display -------------------------------------------------------------------------------
 
     def look_at(self, block: int, pe: int) -> None:
@@ -523,6 +670,27 @@ class Debugger:
         heading = f"block {block}, PE {pe}"
         table = f"<div><b>{heading}</b><table><tbody>{''.join(lines)}</tbody></table></div>"
         return html_table(title, program, ("", "number", "instruction")) + table
+
+
+def _word(where: Location, block: int, pe: int, element: int) -> Tuple[str, int, int, int, bool]:
+    """The place of an element."""
+    of = 0 if where.memory == "broadcast" else pe
+    return where.memory, block, of, where.address + element * where.step, where.long
+
+
+def _vcd_kind(where: Location) -> Tuple[str, int]:
+    """Numbers as such; other words by their bits."""
+    if where.format == "float" or where.format.startswith("fixed."):
+        return "real", 64
+    return "wire", 72 if where.long else 36
+
+
+def _vcd_value(where: Location, upper: Any, lower: Any) -> Any:
+    """What a row of a trace has for a word: upper and lower short, or the lower one."""
+    if _vcd_kind(where)[0] == "wire":
+        return int(upper) << 36 | int(lower) if where.long else int(lower)
+    halves = (np.array([upper]), np.array([lower])) if where.long else (np.array([lower]), None)
+    return float(decode(*halves, where.format)[0])
 
 
 def debug(

@@ -24,7 +24,7 @@ MARKUP = """<link rel="stylesheet" href="playground.css">
 <div id="gdr-playground"><noscript>The playground needs JavaScript and WebAssembly.</noscript></div>
 <script type="module" src="playground.js"></script>"""
 
-# Kernels of the library, and one to begin with.
+# Kernels of the library, one to begin with, and the exercises of the course that are kernels.
 EXAMPLES = [
     ("gravity", "Gravity", "kernels/particle/gravity_potential.gdk"),
     ("lennard_jones", "Lennard-Jones", "kernels/particle/lennard_jones.gdk"),
@@ -34,6 +34,11 @@ EXAMPLES = [
     ("sph_density", "SPH density", "kernels/particle/sph_density.gdk"),
     ("own", "A law of your own", "docs/site/playground/own.gdk"),
     ("gravity_assembly", "Gravity, in assembly", "kernels/particle/gravity.gds"),
+    ("exercise_1", "Exercise 1: masks", "examples/course/exercises/1_masks.gds"),
+    ("exercise_2", "Exercise 2: precision", "examples/course/exercises/2_precision.gds"),
+    ("exercise_3", "Exercise 3: pipeline", "examples/course/exercises/3_pipeline.gds"),
+    ("exercise_4", "Exercise 4: reduction", "examples/course/exercises/4_reduction.gds"),
+    ("exercise_5", "Exercise 5: a law and its force", "examples/course/exercises/5_law.gdk"),
 ]
 
 
