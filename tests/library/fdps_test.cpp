@@ -388,6 +388,109 @@ contacts += 1;
   CHECK(contacts > 1000);
 }
 
+TEST_CASE("quadrupoles of superparticles are read from FDPS's symmetric tensors") {
+  struct Vector {
+    double x = 0, y = 0, z = 0;
+  };
+  struct Tensor {  // in FDPS's order
+    double xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
+  };
+  struct Star {
+    Vector pos;
+    double mass = 0;
+  };
+  struct Quadrupole {
+    double mass = 0;
+    Vector pos;
+    Tensor quad;
+  };
+  struct Force {
+    Vector acc;
+    double pot = 0;
+  };
+  // The text of docs/guides/fdps.md.
+  const gdr::Kernel kernel = gdr::Kernel::compile(R"(
+kernel quadrupoles;
+CONST eps2;
+VARI xi, yi, zi;
+VARJ xj, yj, zj, mj, qxx, qxy, qxz, qyy, qyz, qzz;
+VARF ax, ay, az, pot;
+dx = xj - xi; dy = yj - yi; dz = zj - zi;
+r2 = dx*dx + dy*dy + dz*dz + eps2;
+skip if (r2 == 0);
+s = rsqrt(r2); s2 = s*s; s3 = s*s2; s5 = s3*s2;
+gx = qxx*dx + qxy*dy + qxz*dz; gy = qxy*dx + qyy*dy + qyz*dz; gz = qxz*dx + qyz*dy + qzz*dz;
+trace = qxx + qyy + qzz;
+g = 1.5*s5*(dx*gx + dy*gy + dz*gz);
+pot -= mj*s + g - 0.5*s3*trace;
+f = mj*s3 + 5*g*s2 - 1.5*s5*trace;
+ax += f*dx - 3*s5*gx; ay += f*dy - 3*s5*gy; az += f*dz - 3*s5*gz;
+)");
+  // Pairs of equal stars on both sides of the centre: there are no odd moments.
+  std::mt19937 engine(9);
+  std::uniform_real_distribution<double> number(-1, 1);
+  Quadrupole node{0, {3, -2.5, 4}, {}};
+  std::vector<Star> members, targets(20);
+  for (int k = 0; k < 15; ++k) {
+    const Vector y{0.3 * number(engine), 0.1 * number(engine), 0.2 * number(engine)};
+    const double m = 1 + number(engine);
+    for (const double sign : {1.0, -1.0}) {
+      members.push_back(
+          {{node.pos.x + sign * y.x, node.pos.y + sign * y.y, node.pos.z + sign * y.z}, m});
+      node.mass += m;
+      node.quad.xx += m * y.x * y.x;
+      node.quad.yy += m * y.y * y.y;
+      node.quad.zz += m * y.z * y.z;
+      node.quad.xy += m * y.x * y.y;
+      node.quad.xz += m * y.x * y.z;
+      node.quad.yz += m * y.y * y.z;
+    }
+  }
+  for (Star& t : targets) t.pos = {number(engine), number(engine), number(engine)};
+  gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
+  const auto forces_of = [&](bool as_node) {
+    gdr::fdps::MultiWalk<Star, Star, Quadrupole, Force> forces(device, kernel);
+    forces.epi({"xi", "yi", "zi"}, &Star::pos);
+    forces.epj({"xj", "yj", "zj"}, &Star::pos).epj("mj", &Star::mass);
+    for (const char* name : {"qxx", "qxy", "qxz", "qyy", "qyz", "qzz"}) forces.epj(name, 0.0);
+    forces.spj({"xj", "yj", "zj"}, &Quadrupole::pos).spj("mj", &Quadrupole::mass);
+    forces.spj({"qxx", "qxy", "qxz", "qyy", "qyz", "qzz"}, &Quadrupole::quad);
+    forces.force({"ax", "ay", "az"}, &Force::acc).force("pot", &Force::pot);
+    std::vector<Force> out(targets.size());
+    const Star *epi = targets.data(), *epj = members.data();
+    const Quadrupole* spj = &node;
+    const int n = static_cast<int>(targets.size());
+    const int n_epj = as_node ? 0 : static_cast<int>(members.size()), n_spj = as_node ? 1 : 0;
+    forces.dispatch()(0, 1, &epi, &n, &epj, &n_epj, &spj, &n_spj);
+    Force* to = out.data();
+    forces.retrieve()(0, 1, &n, &to);
+    return out;
+  };
+  const std::vector<Force> right = forces_of(false), found = forces_of(true);
+  const Tensor quad = node.quad;
+  node.quad = {};
+  const std::vector<Force> monopole = forces_of(true);
+  node.quad = quad;
+  const auto error = [&](const std::vector<Force>& of) {
+    double largest = 0;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const Vector &a = of[i].acc, &b = right[i].acc;
+      const double size = std::sqrt(b.x * b.x + b.y * b.y + b.z * b.z);
+      largest = std::max(largest, std::hypot(a.x - b.x, a.y - b.y, a.z - b.z) / size);
+      largest = std::max(largest, std::abs(of[i].pot / right[i].pot - 1));
+    }
+    return largest;
+  };
+  CHECK(error(monopole) > 1e-3);
+  CHECK(error(found) < 3e-5);
+  // Two names for six components.
+  gdr::fdps::MultiWalk<Star, Star, Quadrupole, Force> forces(device, kernel);
+  has(refused([&] {
+        forces.spj({"qxx", "qxy"}, &Quadrupole::quad);
+      }),
+      "a member with 6 components needs as many names of variables, not 2");
+}
+
 TEST_CASE("errors name the walk, and members that do not match the kernel") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
   Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));

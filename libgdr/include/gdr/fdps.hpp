@@ -61,7 +61,9 @@ class MultiWalk {
 
   /// The member that an `ivar` reads (epi), or that a `jvar` reads in particles (epj) and
   /// superparticles (spj). Numbers are double, float, or integers of 64 bits. A vector, with
-  /// members x, y and perhaps z, is read by as many variables.
+  /// members x, y and perhaps z, is read by as many variables; so is a symmetric tensor such as
+  /// PS::F64mat, whose members are xx, xy, xz, yy, yz and zz in this order, or in two dimensions
+  /// xx, xy and yy. The `quad` of PS::SPJQuadrupole is the sum of m y y^T, not without its trace.
   template <typename Member>
   MultiWalk& epi(std::string_view name, Member Epi::*member) {
     return epi({name}, member);
@@ -222,8 +224,16 @@ class MultiWalk {
   static constexpr bool is_vector = requires(Vector v) {
     v.x, v.y;
   };
+  template <typename Tensor>
+  static constexpr bool is_tensor = requires(Tensor t) {
+    t.xx, t.xy, t.yy;
+  };
   template <typename Member>
   static constexpr std::size_t count_components() {
+    if constexpr (is_tensor<Member>) {
+      if constexpr (requires(Member t) { t.zz; }) return 6;
+      return 3;
+    }
     if constexpr (!is_vector<Member>) return 1;
     if constexpr (requires(Member v) { v.z; }) return 3;
     return 2;
@@ -233,10 +243,20 @@ class MultiWalk {
 
   template <typename Member>
   static auto& component(Member& member, std::size_t k) {
-    if constexpr (!is_vector<std::remove_const_t<Member>>) {
+    using Plain = std::remove_const_t<Member>;
+    if constexpr (is_tensor<Plain>) {
+      if constexpr (components<Plain> == 6) {
+        if (k == 2) return member.xz;
+        if (k == 4) return member.yz;
+        if (k == 5) return member.zz;
+        return k == 0 ? member.xx : k == 1 ? member.xy : member.yy;
+      } else {
+        return k == 0 ? member.xx : k == 1 ? member.xy : member.yy;
+      }
+    } else if constexpr (!is_vector<Plain>) {
       return member;
     } else {
-      if constexpr (components<std::remove_const_t<Member>> == 3)
+      if constexpr (components<Plain> == 3)
         if (k == 2) return member.z;
       return k == 0 ? member.x : member.y;
     }
