@@ -223,4 +223,24 @@ void add_with_cutoff(const Cutoff& cutoff, double eta, const CutoffParticles& so
   }
 }
 
+void add_by_law(const Tabulated& law, const CutoffParticles& sources, const double x[3],
+                double acc[3]) {
+  for (std::size_t j = 0; j < sources.x.size(); ++j) {
+    const double d[] = {sources.x[j][0] - x[0], sources.x[j][1] - x[1], sources.x[j][2] - x[2]};
+    const double f = sources.mass[j] * law(std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
+    for (std::size_t k = 0; k < 3; ++k) acc[k] += f * d[k];
+  }
+}
+
+double s2_force_over_distance(double a, double r) noexcept {
+  const double u = 2 * r / a;
+  if (u >= 2) return 1 / (r * r * r);
+  // Both parts are the force of the book over r = u a / 2.
+  const double inner = 224 + u * u * (-224 + u * (70 + u * (48 - 21 * u)));
+  if (u < 1) return 2 * inner / (35 * a * a * a);
+  const double outer =
+      12 / (u * u) - 224 + u * (896 + u * (-840 + u * (224 + u * (70 + u * (7 * u - 48)))));
+  return 2 * outer / (35 * u * a * a * a);
+}
+
 }  // namespace gdr::compat::grape

@@ -60,4 +60,15 @@ struct CutoffParticles {
 void add_with_cutoff(const Cutoff& cutoff, double eta, const CutoffParticles& sources,
                      const double x[3], double eps2, double acc[3], double& pot);
 
+/// Acceleration at x of all sources by a law of the plain distance r: the sum of mass law(r) d,
+/// where d is the difference of positions. On the host.
+void add_by_law(const Tabulated& law, const CutoffParticles& sources, const double x[3],
+                double acc[3]);
+
+/// The force between two particles over the distance r, for masses of 1, if one is a sphere with
+/// the density of shape S2 and the diameter `a`: a density that falls linearly from the centre to 0
+/// (R. W. Hockney and J. W. Eastwood, Computer Simulation Using Particles, 1981, section 8-3).
+/// 1/r^3 from r = a on.
+double s2_force_over_distance(double a, double r) noexcept;
+
 }  // namespace gdr::compat::grape

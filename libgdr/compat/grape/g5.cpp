@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,6 +56,27 @@ struct Range {
     end = std::max(end, to);
   }
 };
+
+/// The law of all devices in place of gravity, from pg5_gen_force_table; null: none.
+class LawOfAll {
+ public:
+  std::shared_ptr<const Tabulated> get() const {
+    const std::scoped_lock lock(mutex_);
+    return law_;
+  }
+  void set(std::shared_ptr<const Tabulated> law) {
+    const std::scoped_lock lock(mutex_);
+    law_ = std::move(law);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Tabulated> law_;
+};
+LawOfAll& law_of_all() {
+  static LawOfAll& law = *new LawOfAll;  // still there when the process ends
+  return law;
+}
 
 /// What a call gives for each j-particle: pointers that are null are not set, but for the
 /// softening, which is then 0 if the mass is set.
@@ -137,7 +160,10 @@ class Board {
     pot_.assign(std::max<std::size_t>(n, 1), 0);
     if (n > 0 && used_ > 0) {
       set_target_softening();
-      cutoff_ ? run_on_host() : run_on_device();
+      if (const auto law = law_of_all().get())
+        run_by_law(*law);
+      else
+        cutoff_ ? run_on_host() : run_on_device();
       require_finite_results(acc_.data()->data(), n, 3, "acceleration");
       require_finite_results(pot_.data(), n, 1, "potential");
     }
@@ -292,6 +318,21 @@ class Board {
       throw Error(ErrorCategory::Usage,
                   "eta is " + number_text(eta_) +
                       "; a cut-off needs one that is positive and finite (g5_set_eta)");
+    const CutoffParticles sources = checked_sources();
+    for_each_target([&](std::size_t k) {
+      add_with_cutoff(*cutoff_, eta_, sources, targets_[k].data(), run_eps2_[k], acc_[k].data(),
+                      pot_[k]);
+    });
+  }
+
+  /// Potentials are 0.
+  void run_by_law(const Tabulated& law) {
+    const CutoffParticles sources = checked_sources();
+    for_each_target(
+        [&](std::size_t k) { add_by_law(law, sources, targets_[k].data(), acc_[k].data()); });
+  }
+
+  CutoffParticles checked_sources() const {
     for (std::size_t c = 0; c < 3; ++c) {
       static constexpr const char* sources[] = {"xj", "yj", "zj"};
       static constexpr const char* targets[] = {"xi", "yi", "zi"};
@@ -299,14 +340,14 @@ class Board {
       require_finite_input(targets_.data()->data() + c, targets_.size(), 3, targets[c]);
     }
     require_finite_input(mass_.data(), used_, 1, "mj");
-    const CutoffParticles sources{{reinterpret_cast<const Row*>(x_.data()), used_},
-                                  {mass_.data(), used_},
-                                  {source_eps2_.data(), used_}};
-    const bool in_threads = targets_.size() * used_ > 20000;
-    parallel_items(targets_.size(), in_threads ? 0 : 1, [&](std::size_t k) {
-      add_with_cutoff(*cutoff_, eta_, sources, targets_[k].data(), run_eps2_[k], acc_[k].data(),
-                      pot_[k]);
-    });
+    return {{reinterpret_cast<const Row*>(x_.data()), used_},
+            {mass_.data(), used_},
+            {source_eps2_.data(), used_}};
+  }
+
+  template <typename Work>
+  void for_each_target(const Work& work) {
+    parallel_items(targets_.size(), targets_.size() * used_ > 20000 ? 0 : 1, work);
   }
 
   std::shared_ptr<Device> device_;
@@ -408,6 +449,9 @@ void set_mj(int id, int address, int nj, double* m) {
 void set_xmeps2j(int id, int address, int nj, double (*x)[3], double* m, double* eps2) {
   set_sources("g5_set_xmeps2j", id, address, nj, {.x = x, .mass = m, .eps2 = eps2}, {x, m, eps2});
 }
+void set_xmj0(int id, int address, int nj, double (*x)[3], double* m, double* eps2) {
+  set_sources("g5_set_xmj0", id, address, nj, {.x = x, .mass = m, .eps2 = eps2}, {x, m, eps2});
+}
 void set_xi(int id, int ni, double (*x)[3]) {
   on_board("g5_set_xi", id, [=](Board& b) { b.set_targets(ni, x); });
 }
@@ -439,6 +483,41 @@ void calculate_force_on_xe(int id, double (*x)[3], double* eps2, double (*a)[3],
     b.set_targets(ni, x, eps2, true);
     b.run();
     b.get(ni, a, p);
+  });
+}
+void calculate_force_on_x0(int id, double (*x)[3], double (*a)[3], double* p, int ni,
+                           double* eps2) {
+  on_board("g5_calculate_force_on_x0", id, [=](Board& b) {
+    b.set_targets(ni, x, eps2, true);
+    b.run();
+    b.get(ni, a, p);
+  });
+}
+/// A law of the distance for all devices, 0 from `end` on; null: gravity again.
+void set_law(const char* function, const std::function<double(double)>& law, double end) {
+  guarded(function, 0, [&] {
+    if (!law) {
+      law_of_all().set(nullptr);
+      return 0;
+    }
+    if (!(end > 0) || !std::isfinite(end))
+      throw Error(ErrorCategory::Usage,
+                  "the cut-off is " + number_text(end) + "; it must be positive and finite");
+    law_of_all().set(std::make_shared<const Tabulated>(law, end));
+    return 0;
+  });
+}
+void set_s2_law(double pp, double pm) {
+  guarded("pg5_gen_s2_force_table", 0, [&] {
+    for (const double a : {pp, pm})
+      if (!(a > 0) || !std::isfinite(a))
+        throw Error(ErrorCategory::Usage, "a diameter of the shape S2 is " + number_text(a) +
+                                              "; it must be positive and finite");
+    const auto law = [=](double r) {
+      return s2_force_over_distance(pp, r) - s2_force_over_distance(pm, r);
+    };
+    law_of_all().set(std::make_shared<const Tabulated>(law, pm));
+    return 0;
   });
 }
 void set_eta(int id, double eta) {
@@ -547,6 +626,30 @@ WITH_ARGUMENTS(calculate_force_on_xe,
                (x, eps2, a, p, ni),
                (double (*x)[3], double* eps2, double (*a)[3], double* p, int* ni),
                (x, eps2, a, p, AT(ni)))
+WITH_ARGUMENTS(set_xmj0, (int address, int nj, double (*x)[3], double* m, double* eps2),
+               (address, nj, x, m, eps2),
+               (int* address, int* nj, double (*x)[3], double* m, double* eps2),
+               (AT(address), AT(nj), x, m, eps2))
+WITH_ARGUMENTS(calculate_force_on_x0,
+               (double (*x)[3], double (*a)[3], double* p, int ni, double* eps2),
+               (x, a, p, ni, eps2),
+               (double (*x)[3], double (*a)[3], double* p, int* ni, double* eps2),
+               (x, a, p, AT(ni), eps2))
+// Their names for any device have the 0 at the end.
+GDR_WEAK void g5_set_xmjMC0(int id, int address, int nj, double (*x)[3], double* m, double* eps2) {
+  g5::set_xmj0(id, address, nj, x, m, eps2);
+}
+GDR_WEAK void g5_calculate_force_on_xMC0(int id, double (*x)[3], double (*a)[3], double* p, int ni,
+                                         double* eps2) {
+  g5::calculate_force_on_x0(id, x, a, p, ni, eps2);
+}
+GDR_WEAK void pg5_gen_force_table(double (*force)(double), double rcut) {
+  g5::set_law("pg5_gen_force_table", g5::function_of(force), rcut);
+}
+GDR_WEAK void pg5_gen_s2_force_table(double sft_for_pp, double sft_for_pm) {
+  g5::set_s2_law(sft_for_pp, sft_for_pm);
+}
+GDR_WEAK void pg5_set_xscale(double) {}  // positions are doubles
 WITH_ARGUMENTS(set_eta, (double eta), (eta), (double* eta), (AT(eta)))
 WITH_ARGUMENTS(set_cutoff_table,
                (double (*f)(double), double fcut, double fcor, double (*p)(double), double pcut,
