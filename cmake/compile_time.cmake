@@ -65,7 +65,7 @@ function(gdr_compile_together target)
     get_property(generated SOURCE ${source} PROPERTY GENERATED)
     get_property(options SOURCE ${source} PROPERTY COMPILE_OPTIONS)
     # Files for different instruction sets define the same names.
-    if(generated OR definitions OR options MATCHES "(^|;)-m" OR source MATCHES "_avx" OR NOT source MATCHES "\\.cpp$")
+    if(generated OR definitions OR options MATCHES "(^|;)-m" OR source MATCHES "_avx|_neon" OR NOT source MATCHES "\\.cpp$")
       continue()
     endif()
     get_filename_component(source ${source} ABSOLUTE)

@@ -18,14 +18,17 @@ struct FloatMode {
   static Bits get() { return _mm_getcsr(); }
   static void set(Bits mode) { _mm_setcsr(mode); }
 #elif defined(__aarch64__)
+  // FPCR, and in the upper half FPSR with the flags of exceptions.
   using Bits = std::uint64_t;
-  static constexpr Bits machine = Bits{1} << 24, host = 0, flags = 0;  // FZ
+  static constexpr Bits machine = Bits{1} << 24, host = 0, flags = Bits{0xffffffff} << 32;  // FZ
   static Bits get() {
-    Bits mode;
-    asm volatile("mrs %0, fpcr" : "=r"(mode));
-    return mode;
+    Bits mode, status;
+    asm volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(mode), "=r"(status) : : "memory");
+    return mode | status << 32;
   }
-  static void set(Bits mode) { asm volatile("msr fpcr, %0" : : "r"(mode)); }
+  static void set(Bits mode) {
+    asm volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(mode & ~flags), "r"(mode >> 32) : "memory");
+  }
 #else
   using Bits = unsigned;
   static constexpr Bits machine = 0, host = 0, flags = 0;

@@ -10,6 +10,7 @@
 #include "emulator/engine/jit/arm64/assembler.hpp"
 #include "emulator/engine/native/program/compiled_section.hpp"
 #include "emulator/engine/native/program/program.hpp"
+#include "emulator/engine/vector/doubles/codegen/arm64/assemble.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {
@@ -188,6 +189,21 @@ TEST_CASE("every kernel of the library has a loop for arm64") {
     CHECK(code.loop_end < code.words.size());
   }
   CHECK(count >= 20);
+}
+
+TEST_CASE("the exact engine has code for arm64 of kernels on whole blocks") {
+  for (const char* kernel :
+       {"particle/gravity.gds", "compiled/gravity_jerk.gds", "compiled/lennard_jones.gds"}) {
+    INFO(kernel);
+    const AssembleResult assembled = assemble_file(kernels + kernel);
+    REQUIRE(assembled.program);
+    const std::optional<codegen::Arm64Code> code = codegen::arm64_code_of_body(*assembled.program);
+    REQUIRE(code);
+    CHECK(code->vectors_begin < code->loop_begin);
+    CHECK(code->loop_end > code->loop_begin + 100);
+    CHECK(code->vectors_end > code->loop_end);
+    CHECK(code->words.size() > code->vectors_end);
+  }
 }
 
 }  // namespace

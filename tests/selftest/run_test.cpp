@@ -7,6 +7,8 @@
 
 #include "emulator/engine/vector/vector.hpp"
 #include "emulator/host/gpu/device.hpp"
+#include "emulator/host/hash.hpp"
+#include "emulator/selftest/case.hpp"
 #include "emulator/selftest/selftest.hpp"
 #include "gdr/error.hpp"
 #include "selftest/kernels.hpp"
@@ -20,8 +22,8 @@ std::vector<std::unique_ptr<Engine>> vector_engines() {
   std::vector<std::unique_ptr<Engine>> engines;
   for (const Isa isa : host_isas()) engines.push_back(make_engine("vector", isa_name(isa)));
   // Without generated machine code, so that the precompiled kernels are executed.
-  if (host_isas().front() == Isa::Avx512)
-    engines.push_back(std::make_unique<VectorEngine>(Isa::Avx512, false));
+  if (const Isa best = host_isas().front(); best == Isa::Avx512 || best == Isa::Neon)
+    engines.push_back(std::make_unique<VectorEngine>(best, false));
   return engines;
 }
 
@@ -41,6 +43,19 @@ TEST_CASE("every engine leaves the state of the reference") {
     INFO(count.category);
     CHECK(count.cases == options.cases);
     CHECK(count.operations > count.cases);
+  }
+}
+
+// The hash was written by a host with AVX-512.
+TEST_CASE("the states of random programs are the same on all hosts") {
+  for (const auto& engine : vector_engines()) {
+    Hash hash;
+    for (const char* const category : {"operations", "programs", "loops"})
+      for (std::uint64_t seed = 1; seed <= 40; ++seed)
+        hash.add(std::string_view(selftest::hash_text(
+            selftest::run_case(*engine, selftest::random_case(category, seed)))));
+    INFO(isa_name(engine->isa()));
+    CHECK(hash.value() == 0x60abb3460f3d3353);
   }
 }
 

@@ -9,6 +9,8 @@ const StripKernels& strip_kernels([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return avx512_kernels();
   if (isa == Isa::Avx2) return avx2_kernels();
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) return neon_kernels();
 #endif
   return portable;
 }

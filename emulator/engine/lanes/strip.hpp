@@ -83,6 +83,7 @@ struct StripKernels {
 const StripKernels& strip_kernels(Isa isa) noexcept;
 const StripKernels& avx2_kernels() noexcept;
 const StripKernels& avx512_kernels() noexcept;
+const StripKernels& neon_kernels() noexcept;
 
 /// Floating-point operations that have kernels.
 enum class FloatOp : std::uint8_t { Add, Sub, Mul, Dmul, Cvt };

@@ -7,6 +7,7 @@ namespace gdr::jit::arm64 {
 namespace {
 
 constexpr std::uint32_t nop = 0xd503201f;
+constexpr std::int64_t saved_bytes = 64;  // of vectors 8 to 15
 
 /// Where an instruction has the distance of a label, in words (adr: in bytes).
 struct DistanceField {
@@ -56,6 +57,20 @@ void Assembler::access(const a64::Access& access, unsigned r, unsigned base, std
     return put(access.unscaled | (static_cast<Word>(offset) & 0x1ff) << 12 | base << 5 | r);
   add(address_register, base, offset);
   put(access.scaled | address_register << 5 | r);
+}
+
+void Assembler::enter() {
+  add(a64::sp, a64::sp, -saved_bytes);
+  saved_vectors(a64::stp_d);
+}
+
+void Assembler::leave() {
+  saved_vectors(a64::ldp_d);
+  add(a64::sp, a64::sp, saved_bytes);
+}
+
+void Assembler::saved_vectors(Word op) {
+  for (unsigned n = 0; n < 8; n += 2) put(op | n << 15 | (9 + n) << 10 | a64::sp << 5 | (8 + n));
 }
 
 void Assembler::refer(Word op, Label& label) {

@@ -61,6 +61,12 @@ class Assembler {
   /// A load or store of a register at base + offset.
   void access(const a64::Access& access, unsigned r, unsigned base, std::int64_t offset);
 
+  /// The beginning of a function: saves the lower halves of vectors 8 to 15 on the stack, which
+  /// callers want back.
+  void enter();
+  /// The end, before the jump elsewhere: restores them.
+  void leave();
+
   void bind(Label& label);
   void branch(Label& label) { refer(a64::b, label); }
   void branch(a64::Condition c, Label& label) { refer(a64::b_if | c, label); }
@@ -80,6 +86,7 @@ class Assembler {
   std::span<const Word> words() const noexcept { return words_; }
 
  private:
+  void saved_vectors(Word op);
   void refer(Word op, Label& label);
   /// Adds the distance of a label to the word at an index.
   void patch(std::size_t at, std::size_t to);

@@ -72,7 +72,7 @@ constexpr Word ubfm = 0xd3400000, sbfm = 0x93400000;
 constexpr Word movz = 0xd2800000, movk = 0xf2800000, movn = 0x92800000;
 // branches
 constexpr Word b = 0x14000000, b_if = 0x54000000, cbz = 0xb4000000, cbnz = 0xb5000000;
-constexpr Word tbz = 0x36000000, ret = 0xd65f03c0, adr = 0x10000000;
+constexpr Word tbz = 0x36000000, br = 0xd61f0000, ret = 0xd65f03c0, adr = 0x10000000;
 
 enum Condition : std::uint8_t { eq = 0, ne = 1, ls = 9, lt = 11, gt = 12 };
 

@@ -110,7 +110,7 @@ struct DoublesKernels {
   StateKernel check_result;         ///< fails if a float result is infinite or NaN
   StateKernel export_result;        ///< export of a short with this check
   void (*leave)();          ///< call after the last kernel: clears the upper halves of registers
-  unsigned failure_flags;   ///< MXCSR flags that mark a run as failed
+  unsigned failure_flags;   ///< raised_flags() that mark a run as failed
   std::uint32_t batch = 0;  ///< rows have a multiple of so many lanes
 };
 
@@ -118,6 +118,7 @@ struct DoublesKernels {
 constexpr std::uint32_t wide_batch = 32, narrow_batch = 8;
 const DoublesKernels& doubles_kernels_avx2(std::uint32_t batch) noexcept;
 const DoublesKernels& doubles_kernels_avx512(std::uint32_t batch) noexcept;
+const DoublesKernels& doubles_kernels_neon(std::uint32_t batch) noexcept;
 
 // --- kernels that need no vectors: transfers to the broadcast memory, and the end of a list
 

@@ -15,6 +15,17 @@ namespace gdr {
 constexpr unsigned all_flags = 0x3f;
 unsigned raised_flags() noexcept { return _mm_getcsr() & all_flags; }
 void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~all_flags); }
+#elif defined(__aarch64__)
+/// FPSR has the flags of invalid operations, overflow and underflow at other bits. It has no other
+/// one of a result that FPCR's FZ made zero than underflow.
+unsigned raised_flags() noexcept {
+  std::uint64_t fpsr;
+  asm volatile("mrs %0, fpsr" : "=r"(fpsr) : : "memory");
+  constexpr unsigned invalid = 0x1, overflow = 0x4, underflow = 0x8, inexact = 0x10;
+  const auto raised = static_cast<unsigned>(fpsr);
+  return (raised & invalid) | (raised & (overflow | underflow | inexact)) << 1;
+}
+void clear_flags() noexcept { asm volatile("msr fpsr, %0" : : "r"(std::uint64_t{0}) : "memory"); }
 #else
 unsigned raised_flags() noexcept { return 0; }
 void clear_flags() noexcept {}
@@ -100,6 +111,11 @@ const DoublesKernels* verified_doubles_kernels([[maybe_unused]] Isa isa,
   if (isa == Isa::Avx2) {
     static const bool hold = exception_flags_work(doubles_kernels_avx2(wide_batch));
     return hold ? &doubles_kernels_avx2(batch) : nullptr;
+  }
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) {
+    static const bool hold = exception_flags_work(doubles_kernels_neon(wide_batch));
+    return hold ? &doubles_kernels_neon(batch) : nullptr;
   }
 #endif
   return nullptr;

@@ -21,7 +21,7 @@ struct TestedSteps : P {
   using typename P::D;
   using typename P::M;
 
-  static constexpr unsigned failure_flags = 0x19;  ///< MXCSR: invalid, overflow, underflow
+  static constexpr unsigned failure_flags = 0x19;  ///< invalid, overflow, underflow
 
   D inexact_lanes = set(0);  ///< nonzero bits, except the sign, mark inexact lanes
   bool failed() const { return P::any_bit_set(inexact_lanes); }

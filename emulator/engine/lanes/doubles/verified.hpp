@@ -13,7 +13,7 @@ namespace gdr {
 /// null. Tested once for each instruction set.
 const DoublesKernels* verified_doubles_kernels(Isa isa, std::uint32_t batch = wide_batch);
 
-/// MXCSR's exception flags.
+/// The host's exception flags, at the bits of MXCSR.
 unsigned raised_flags() noexcept;
 void clear_flags() noexcept;
 

@@ -19,14 +19,9 @@ class Arm64Host {
   Arm64Host(jit::arm64::Assembler& assembler, const CodeContext& context)
       : a_(assembler), target_(vector_target(context.target)) {}
 
-  /// A function preserves the lower halves of vectors 8 to 15.
-  void begin() {
-    a_.add(a64::sp, a64::sp, -frame_bytes);
-    saved_vectors(a64::stp_d);
-  }
+  void begin() { a_.enter(); }
   void end(Label& constants, const std::vector<std::uint8_t>& bytes) {
-    saved_vectors(a64::ldp_d);
-    a_.add(a64::sp, a64::sp, frame_bytes);
+    a_.leave();
     a_.put(a64::ret | 30U << 5);
     appends_.emit_paths();
     a_.align(64);
@@ -104,16 +99,11 @@ class Arm64Host {
 
  private:
   static constexpr unsigned scratch = jit::arm64::Assembler::scratch_register;
-  static constexpr std::int64_t frame_bytes = 64;
   /// By Base and Scalar. The function's arguments are items, source, uniforms, iterations, spills
   /// and runs, x0 to x5.
   static constexpr std::array<std::uint8_t, scalar_count> registers{0, 1, 2, 4, 6, 7, 8, 3, 5};
 
   static unsigned reg(std::uint8_t r) { return registers[r]; }
-  void saved_vectors(a64::Word op) {
-    for (unsigned n = 0; n < 8; n += 2)
-      a_.put(op | n << 15 | (9 + n) << 10 | a64::sp << 5 | (8 + n));
-  }
 
   jit::arm64::Assembler& a_;
   const jit::VectorTarget target_;

@@ -63,7 +63,7 @@ struct Trace {
   std::uint32_t row_bytes = 0;  ///< size of a row
 };
 
-/// Kernels that trace their steps for AVX-512 or AVX2; only `trace` may call them.
+/// Kernels that trace their steps for AVX-512, or for AVX2 and NEON; only `trace` may call them.
 const DoublesKernels& tracing_kernels(Isa isa) noexcept;
 /// The same for a GPU: as for AVX2, but with steps that a GPU's text has in a form of its own.
 const DoublesKernels& device_tracing_kernels() noexcept;
@@ -118,8 +118,8 @@ struct CompiledOperation {
   std::shared_ptr<const void> owner;  ///< owner of the code
 };
 
-/// Generates code for AVX-512 or AVX2 and rows of `lanes`. Its scratch is in the frame from offset
-/// `scratch` on, a multiple of 64.
+/// Generates code for an instruction set of this host and rows of `lanes`. Its scratch is in the
+/// frame from offset `scratch` on, a multiple of 64.
 CompiledOperation assemble(const Trace& trace, Isa isa, std::uint32_t lanes, std::uint32_t scratch);
 
 }  // namespace gdr::codegen

@@ -61,7 +61,7 @@ struct EmitRounded {
   }
 };
 
-/// Instructions that both instruction sets have.
+/// Instructions that all instruction sets have.
 struct TracedLanes {
   static constexpr std::size_t width = 32;
   static constexpr bool holds_lanes = false;
@@ -144,8 +144,8 @@ struct TracedAvx512 : TracedLanes {
   static constexpr Emit<Op::DoubleToInt> to_integer{};
 };
 
-/// The instructions of TestedSteps. Masks are lanes of ones and zeros.
-struct TracedAvx2 : TracedLanes {
+/// The instructions of TestedSteps, for AVX2 and NEON. Masks are lanes of ones and zeros.
+struct TracedTests : TracedLanes {
   using M = D;
   static D and_not(const D& a, const D& b) { return Emit<Op::AndNot>{}(b, a); }
   static constexpr Emit<Op::Compare, jit::Predicate::NotEqual> differ{};
@@ -171,7 +171,7 @@ struct TracedAvx2 : TracedLanes {
 };
 
 /// The instructions of DeviceSteps.
-struct TracedDevice : TracedAvx2 {
+struct TracedDevice : TracedTests {
   static D rounded_sum(const D& a, const D& b) { return whole(Step::Kind::RoundedSum, a, b); }
   static D long_head(const D& h, const D& l, const D& b) {
     return whole(Step::Kind::LongHead, h, l, b);

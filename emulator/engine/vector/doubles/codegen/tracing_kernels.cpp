@@ -10,8 +10,9 @@ namespace gdr::codegen {
 const DoublesKernels& tracing_kernels(Isa isa) noexcept {
   static constexpr DoublesKernels avx512 =
       make_doubles_kernels<FlagSteps<TracedAvx512>>(wide_batch);
-  static constexpr DoublesKernels avx2 = make_doubles_kernels<TestedSteps<TracedAvx2>>(wide_batch);
-  return isa == Isa::Avx2 ? avx2 : avx512;
+  static constexpr DoublesKernels tested =
+      make_doubles_kernels<TestedSteps<TracedTests>>(wide_batch);
+  return isa == Isa::Avx512 ? avx512 : tested;
 }
 const DoublesKernels& device_tracing_kernels() noexcept {
   static constexpr DoublesKernels kernels =
