@@ -143,7 +143,7 @@ int run(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("BENCHMARK", options.names,
-                 "benchmarks to run (default: all but gpu-instructions; see --list)");
+                 "benchmarks to run (default: all but arm- and gpu-instructions; see --list)");
   add_text(app, "-o", options.output, "FILE", "also write the results to a file, as JSON");
   app.add_flag("--accuracy", options.accuracy,
                "accuracy only: exact numerics against references, fast against exact");

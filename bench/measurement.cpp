@@ -79,6 +79,9 @@ std::span<const NamedBenchmark> benchmarks() noexcept {
       {"gpu-instructions",
        "machine code of the GPU kernels: registers, instructions of an interaction",
        gpu_instructions, true},
+      {"arm-instructions",
+       "machine code for arm64: cycles of an interaction by LLVM's models, of C++ with intrinsics",
+       arm_instructions, true, true},
       {"products", "products of matrices, exact and beside the host's BLAS", matrix_rates},
       {"matrix", "predicted products and LU on one real board at 400 MHz", matrix_predictions},
   };

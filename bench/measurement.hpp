@@ -81,6 +81,7 @@ std::vector<Measurement> gpu_rates(const Context& context);
 std::vector<Measurement> gpu_sizes(const Context& context);
 std::vector<Measurement> gpu_products(const Context& context);
 std::vector<Measurement> gpu_instructions(const Context& context);
+std::vector<Measurement> arm_instructions(const Context& context);
 std::vector<Measurement> gravity_accuracy(const Context& context);
 std::vector<Measurement> fast_accuracy(const Context& context);
 std::vector<Measurement> kernel_accuracy(const Context& context);

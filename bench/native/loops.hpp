@@ -76,6 +76,8 @@ extern const LoopSet portable_loops;
 #if defined(__x86_64__)
 extern const LoopSet avx2_loops;
 extern const LoopSet avx512_loops;
+#elif defined(__aarch64__)
+extern const LoopSet neon_loops;
 #endif
 
 }  // namespace gdr::bench

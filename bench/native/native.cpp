@@ -25,6 +25,8 @@ const LoopSet& native_loops(Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return avx512_loops;
   if (isa == Isa::Avx2) return avx2_loops;
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) return neon_loops;
 #endif
   (void)isa;
   return portable_loops;

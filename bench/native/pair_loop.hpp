@@ -72,6 +72,26 @@ struct JerkLaw {
   }
 };
 
+/// Lennard-Jones forces, energies and virials within the cut-off radius, whose square is in place
+/// of that of the softening length, but for constant factors. The vector type has where_between.
+struct LennardJonesLaw {
+  static constexpr std::size_t coordinates = 3, sums = 5;
+
+  template <typename V, typename Root>
+  static void add(const typename V::Register (&d)[coordinates], typename V::Register,
+                  typename V::Register cutoff2, typename V::Register (&s)[sums]) {
+    const auto r2 = V::fma(d[2], d[2], V::fma(d[1], d[1], V::mul(d[0], d[0])));
+    const auto inverse = V::where_between(r2, cutoff2, Root::recip(r2));
+    const auto sixth = V::mul(inverse, V::mul(inverse, inverse));
+    const auto energy = V::mul(sixth, V::sub(sixth, V::set(1)));
+    const auto virial = V::fma(sixth, sixth, energy);
+    const auto factor = V::mul(virial, inverse);
+    for (std::size_t k = 0; k < 3; ++k) s[k] = V::fnma(factor, d[k], s[k]);
+    s[3] = V::add(s[3], energy);
+    s[4] = V::add(s[4], virial);
+  }
+};
+
 /// The loop with so many vectors of targets side by side, which hide one another's latencies.
 template <typename V, typename Root, typename Law, std::size_t vectors>
 void pair_loop(const LoopArrays<typename V::Real>& arrays, std::size_t first, std::size_t last,
