@@ -120,7 +120,8 @@ struct CutoffSum::Impl {
         job(device, kernel, true),
         threads(options.threads != 0 ? options.threads : core_of(device)->job_threads()),
         skin_option(options.skin),
-        rows_select(core_of(device)->engine.leaves_out_far_pairs && runs_in_lanes(kernel)),
+        rows_select(core_of(device)->engine.leaves_out_far_pairs && kernel.program().group == 1 &&
+                    runs_in_lanes(kernel)),
         choice(static_cast<double>(variables.cost.body_clocks) /
                    (variables.cost.group * variables.cost.elements),
                rows_select) {

@@ -178,10 +178,10 @@ struct Gravity::Impl {
       sum();
     gather_items(*ranks, acceleration, triple, offsets);
   }
-  /// Nothing if direct sums are to be used, also for arguments with errors.
-  std::optional<TreeReport> run_with_tree(const tree::GravityInput& in, const TreeOptions& options,
-                                          const tree::GravityResults& out) {
-    std::optional<TreeReport> report;
+  /// The method is Direct if direct sums are to be used, also for arguments with errors.
+  TreeReport run_with_tree(const tree::GravityInput& in, const TreeOptions& options,
+                           const tree::GravityResults& out) {
+    TreeReport report;
     if (ranks != nullptr) {
       report = run_on_ranks(in, options, out.acceleration, out.potential);
     } else if (is_valid(in, core->threads)) {
@@ -193,13 +193,13 @@ struct Gravity::Impl {
       report = tree::compute_with_tree(set_job_for(in), in, options, core->threads, direct, {}, out,
                                        host_steps(*core));
     }
-    if (report) check_results(in, out);
+    if (report.method != TreeMethod::Direct) check_results(in, out);
     return report;
   }
-  std::optional<TreeReport> run_on_ranks(const tree::GravityInput& own, const TreeOptions& options,
-                                         double* acceleration, double* potential) {
+  TreeReport run_on_ranks(const tree::GravityInput& own, const TreeOptions& options,
+                          double* acceleration, double* potential) {
     RankReport work;
-    std::optional<TreeReport> report;
+    TreeReport report;
     {
       const AddElapsed timer(work.seconds);
       require_equal_options(*ranks, options, own.softening);
@@ -219,13 +219,14 @@ struct Gravity::Impl {
         report = tree::compute_with_tree(set_job_for(in), in, options, core->threads, direct, {},
                                          all.results(), host_steps(*core), &share);
       });
-      if (report) all.copy_results(*ranks, {.acceleration = acceleration, .potential = potential});
+      if (report.method != TreeMethod::Direct)
+        all.copy_results(*ranks, {.acceleration = acceleration, .potential = potential});
       work.pairs = static_cast<std::uint64_t>(share.own_pairs);
       work.sources_bytes = all.sources_bytes();
       work.memory_bytes = all.bytes();
       work.bytes_received = share.bytes_received + all.bytes_received;
     }
-    if (report) add_to_report(*core, work);
+    if (report.method != TreeMethod::Direct) add_to_report(*core, work);
     return report;
   }
 
@@ -319,10 +320,12 @@ struct Gravity::Impl {
       compute_directly(in, out);
       return {};
     }
-    if (const auto report = run_with_tree(in, *options, out)) return *report;
+    TreeReport report = run_with_tree(in, *options, out);
+    if (report.method != TreeMethod::Direct) return report;
     collectively(ranks, [&] { check(in); });
     compute_directly(in, out);
-    return report_of_direct_sums(total(in.n_sources));
+    report.sources_per_target = static_cast<double>(total(in.n_sources));
+    return report;
   }
 };
 

@@ -116,10 +116,4 @@ tree::HostSteps host_steps(DeviceCore& core) {
   };
 }
 
-TreeReport report_of_direct_sums(std::size_t n_sources) {
-  TreeReport report;
-  report.sources_per_target = static_cast<double>(n_sources);
-  return report;
-}
-
 }  // namespace gdr

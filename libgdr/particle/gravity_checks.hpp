@@ -45,7 +45,4 @@ double engine_speed(const DeviceCore& core);
 /// Executes steps as work of a device, which its interrupt cancels.
 tree::HostSteps host_steps(DeviceCore& core);
 
-/// The report of direct sums.
-TreeReport report_of_direct_sums(std::size_t n_sources);
-
 }  // namespace gdr

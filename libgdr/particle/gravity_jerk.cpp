@@ -146,12 +146,13 @@ struct GravityJerk::Impl {
   /// checks the sizes of the arrays.
   template <typename Make>
   TreeReport compute(const std::string& name, const TreeOptions* options, const Make& make) {
-    return *compute(name, options, make, true);
+    return compute(name, options, make, true);
   }
-  /// Nothing if there is no tree, and no direct sums are to be computed instead.
+  /// The method is Direct without results if there is no tree, and no direct sums are to be
+  /// computed instead.
   template <typename Make>
-  std::optional<TreeReport> compute(const std::string& name, const TreeOptions* options,
-                                    const Make& make, bool or_directly) {
+  TreeReport compute(const std::string& name, const TreeOptions* options, const Make& make,
+                     bool or_directly) {
     JerkCall call;
     const tree::GravityInput& in = call.in;
     const tree::GravityResults& out = call.out;
@@ -165,12 +166,12 @@ struct GravityJerk::Impl {
     const std::size_t all_sources = number_sources(in.n_sources);
     if (in.same && all_sources == 0)
       throw CollectiveError(ErrorCategory::Input, "there are no particles");
-    std::optional<TreeReport> report;
+    TreeReport report;
     if (options != nullptr) report = compute_with_tree(in, out, *options);
-    if (!report && !or_directly) return {};
-    if (!report) {
-      report = report_of_direct_sums(all_sources);
+    if (report.method == TreeMethod::Direct) {
+      if (!or_directly) return report;
       compute_directly(in, out);
+      report.sources_per_target = static_cast<double>(all_sources);
     }
     const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
     const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
@@ -232,12 +233,11 @@ struct GravityJerk::Impl {
     gather_items(*ranks, jerk, 3 * sizeof(double), offsets);
   }
 
-  std::optional<TreeReport> compute_with_tree(const tree::GravityInput& own,
-                                              const tree::GravityResults& out,
-                                              const TreeOptions& options) {
+  TreeReport compute_with_tree(const tree::GravityInput& own, const tree::GravityResults& out,
+                               const TreeOptions& options) {
     if (ranks == nullptr) return compute_tree(own, own, out, options, nullptr);
     RankReport work;
-    std::optional<TreeReport> report;
+    TreeReport report;
     {
       const AddElapsed timer(work.seconds);
       require_equal_options(*ranks, options, own.softening);
@@ -246,20 +246,19 @@ struct GravityJerk::Impl {
       const tree::GravityInput in = all.input(own);
       collectively(ranks, "the end of jerks with a tree",
                    [&] { report = compute_tree(own, in, all.results(), options, &share); });
-      if (report) all.copy_results(*ranks, out);
+      if (report.method != TreeMethod::Direct) all.copy_results(*ranks, out);
       work.pairs = static_cast<std::uint64_t>(share.own_pairs);
       work.sources_bytes = all.sources_bytes();
       work.memory_bytes = all.bytes();
       work.bytes_received = share.bytes_received + all.bytes_received;
     }
-    if (report) add_to_report(*core, work);
+    if (report.method != TreeMethod::Direct) add_to_report(*core, work);
     return report;
   }
 
-  std::optional<TreeReport> compute_tree(const tree::GravityInput& own,
-                                         const tree::GravityInput& all,
-                                         const tree::GravityResults& out,
-                                         const TreeOptions& options, tree::GroupShare* share) {
+  TreeReport compute_tree(const tree::GravityInput& own, const tree::GravityInput& all,
+                          const tree::GravityResults& out, const TreeOptions& options,
+                          tree::GroupShare* share) {
     std::vector<double> jerks;  // of the sample
     const auto direct = [&](std::span<const std::uint32_t> targets, double* acceleration) {
       jerks.resize(3 * targets.size());
@@ -409,8 +408,10 @@ std::optional<TreeReport> GravityJerk::compute_members(
     return with_softening(in, eps,
                           {.acceleration = acceleration, .potential = potential, .jerk = jerk});
   };
-  return impl_->compute(name_with_softening("GravityJerk::compute_members", eps), &options, make,
-                        false);
+  const TreeReport report = impl_->compute(name_with_softening("GravityJerk::compute_members", eps),
+                                           &options, make, false);
+  if (report.method == TreeMethod::Direct) return {};
+  return report;
 }
 
 }  // namespace gdr

@@ -291,6 +291,14 @@ std::size_t chebyshev_size(const Octree& tree, unsigned degree) {
   return tree.clusters().empty() ? 1 : grid_of(tree, degree).size();
 }
 
+std::vector<Proxies> plan_chebyshev(const Octree& tree, unsigned least, unsigned degree) {
+  std::vector<Proxies> all;
+  std::size_t next = tree.size();
+  if (!tree.clusters().empty())
+    for (unsigned d = least; d <= degree; ++d) all.push_back(numbered(tree, d, next));
+  return all;
+}
+
 std::vector<Proxies> add_chebyshev(const Octree& tree, unsigned least, unsigned degree,
                                    const ChargedParticles& particles) {
   std::vector<Proxies> all;

@@ -46,6 +46,10 @@ constexpr unsigned largest_chebyshev_degree = most_kinds;
 /// Centres and radii of the clusters' boxes, for a walk.
 std::vector<Moments> boxes_of(const Octree& tree);
 
+/// The proxies of `add_chebyshev` without their arrays, so that the lengths of lists can be
+/// counted.
+std::vector<Proxies> plan_chebyshev(const Octree& tree, unsigned least, unsigned degree);
+
 /// Number of points of a degree: one along directions in which the particles do not extend.
 std::size_t chebyshev_size(const Octree& tree, unsigned degree);
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/gravity_choice.hpp"
+#include "libgdr/tree/tree_costs.hpp"
 
 namespace gdr::tree {
 
@@ -21,56 +23,67 @@ class ChoiceCosts {
         group_size_(static_cast<double>(group_size)) {}
 
   TreeCosts of;
-  double spent = 0;    ///< by the choice so far
-  double samples = 0;  ///< targets of a trial
+  double spent = 0;  ///< by the choice so far
 
-  /// A trial with lists of this mean length. Expansions are made for all groups that have a target
-  /// of the sample.
-  double trial(double length, unsigned harmonics) const {
-    const double lists = of.trial(samples, length);
-    if (harmonics == 0) return lists;
-    return lists + of.expansions(std::min(samples * group_size_, targets_), harmonics);
+  /// The trees of the particles.
+  double build() const { return of.build(in_.same ? sources_ : sources_ + targets_); }
+  /// Pseudo-particles up to a degree; for jerks, their momenta have three components.
+  double proxies(unsigned degree) const {
+    double points = 1;
+    for (unsigned d = least_degree; d <= degree; ++d)
+      points += static_cast<double>(design_for(d).size());
+    return (in_.source_velocity != nullptr ? 4 : 1) * of.proxies(sources_, points);
   }
-  /// The length of lists before the first trial.
-  double usual_length(bool expansions) const {
-    return std::min(tree::usual_length(options_.accuracy, expansions), sources_);
+  /// A trial with some lists of this mean length. Expansions are made for all groups that have one.
+  double trial(double lists, double length, unsigned harmonics) const {
+    const double sums = of.trial(lists, length);
+    if (harmonics == 0) return sums;
+    return sums + of.expansions(std::min(lists * group_size_, targets_), harmonics);
+  }
+  /// Notes what sums with lists of this mean length are expected to save.
+  void expect(double length, unsigned harmonics) {
+    saving_ = std::max(0.0, 1 - target(length, harmonics) / sources_);
   }
   /// Whether a choice may cost so much more.
   bool affordable(double cost) const {
-    return is_chosen() || spent + cost <= budget_of_choice(in_, options_);
+    return is_chosen() ||
+           spent + cost <= (share_of_choice + share_of_saving * saving_) * direct_sums();
   }
   /// Whether sums with lists of this mean length take less time than direct sums.
   bool is_fast(double length, unsigned harmonics) const {
-    return is_chosen() || target(length, harmonics) < sources_;
+    return is_chosen() || target(length, harmonics) < most_of_direct * sources_;
   }
-  /// The same with what the choice has cost, and further trials, which serve some calls.
-  bool pays(double length, unsigned harmonics, double trials = 0) const {
+  /// The same with what a further choice costs, which serves some calls.
+  bool pays(double length, unsigned harmonics, double choice = 0) const {
     const double sums = static_cast<double>(options_.calls) * targets_;
     return is_chosen() ||
-           spent + trials + sums * target(length, harmonics) < most_of_direct * sums * sources_;
+           choice + sums * target(length, harmonics) < most_of_direct * direct_sums();
   }
-  /// The same for what an accuracy needs at least, as far as is known: two trials, and of proxies
-  /// half of the usual length, which is that of millions of particles.
+  /// The length of lists that an accuracy needs at least, as far as is known before there is a
+  /// tree: half of the usual length, which is that of millions of particles.
+  double least_length(bool expansions) const {
+    return std::min(0.5 * usual_length(options_.accuracy, expansions), sources_);
+  }
+  /// Whether such lists pay.
   bool usually_pays(bool expansions) const {
     if (options_.degree > 0 || options_.theta > 0) return true;
-    const unsigned harmonics = expansions ? usual_degree(options_.accuracy) : 0;
-    const double length = (expansions ? 1 : 0.5) * usual_length(expansions);
-    return pays(length, harmonics, 2 * trial(length, harmonics));
+    return pays(least_length(expansions), expansions ? usual_degree(options_.accuracy) : 0,
+                build());
   }
 
  private:
-  /// Of the cost of direct sums: estimates are not exact.
-  static constexpr double most_of_direct = 0.95;
-
   bool is_chosen() const { return options_.method != TreeMethod::Auto; }
+  double direct_sums() const { return static_cast<double>(options_.calls) * targets_ * sources_; }
   /// A target with its list.
   double target(double length, unsigned harmonics) const {
-    return (harmonics > 0 ? of.expansions(1, harmonics) : of.target()) + TreeCosts::pair() * length;
+    return (harmonics > 0 ? of.expansions(1, harmonics) : of.target()) +
+           TreeCosts::pair(harmonics > 0) * length;
   }
 
   const GravityInput& in_;
   const TreeOptions& options_;
   double targets_, sources_, group_size_;
+  double saving_ = 0;  ///< expected part of the direct sums
 };
 
 }  // namespace gdr::tree

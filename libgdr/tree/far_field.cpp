@@ -209,15 +209,21 @@ void FarField::compute(const Separation& separation, std::span<const std::uint32
   }
 }
 
-void FarField::add(std::size_t group, std::size_t first, std::size_t count,
-                   std::span<ResultRow> results) const {
-  const std::size_t node = node_of_group_[group];
+void FarField::add(std::size_t group, std::span<const Source> targets,
+                   std::span<ResultRow> rows) const {
+  const std::size_t node = node_of_group_[group], count = targets.size();
   std::vector<FieldPoint> fields(count);
+  std::array<std::vector<double>, 3> at;
+  for (const Source& s : targets) {
+    at[0].push_back(s.x);
+    at[1].push_back(s.y);
+    at[2].push_back(s.z);
+  }
   evaluate_local(nodes_[node].degree,
                  {nodes_[node].frame, &local_[node * expansion_size(most_local_degree())]},
-                 arrays_from(targets_, first, count, nullptr), fields.data());
+                 {at[0].data(), at[1].data(), at[2].data(), nullptr, count}, fields.data());
   for (std::size_t k = 0; k < count; ++k) {
-    ResultRow& row = results[first + k];
+    ResultRow& row = rows[k];
     row.ax += fields[k].x;
     row.ay += fields[k].y;
     row.az += fields[k].z;

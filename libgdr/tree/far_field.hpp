@@ -42,8 +42,7 @@ class FarField {
   /// that have been made with the same degree and separation are kept.
   void compute(const Separation& separation, std::span<const std::uint32_t> groups);
   /// Adds the accelerations and potentials of the distant clusters at some targets of a group.
-  void add(std::size_t group, std::size_t first, std::size_t count,
-           std::span<ResultRow> results) const;
+  void add(std::size_t group, std::span<const Source> targets, std::span<ResultRow> rows) const;
 
   double translations = 0;  ///< number of multipoles that became local expansions, in `compute`
 

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "emulator/host/divide_up.hpp"
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/tree/choice_costs.hpp"
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/harmonics.hpp"
 
@@ -92,27 +94,29 @@ std::size_t samples_for(const TreeOptions& options, bool expansions) {
   return expansions ? 512 : 256;  // of expansions, few targets have much larger errors
 }
 
-double budget_of_choice(const GravityInput& in, const TreeOptions& options) {
-  return share_of_choice * static_cast<double>(in.n_targets) * static_cast<double>(in.n_sources) *
-         static_cast<double>(options.calls);
+bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
+  if (options.theta > 0) return true;
+  const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
+  ChoiceCosts costs(in, options, groups_of_expansions);
+  const std::size_t samples = std::min(samples_for(options, expansions), in.n_targets);
+  const auto lists = static_cast<double>(divide_up(samples, samples_of_list(in)));
+  const auto can_pay = [&](bool expand) {
+    const double length = costs.least_length(expand);
+    const unsigned harmonics = expand ? usual_degree(options.accuracy) : 0;
+    costs.expect(length, harmonics);
+    return costs.usually_pays(expand) &&
+           costs.affordable(
+               costs.build() + static_cast<double>(samples * in.n_sources) +
+               (expand ? costs.of.multipoles(static_cast<double>(in.n_sources), degree_of_trial)
+                       : costs.proxies(first_choice(options.accuracy).degree)) +
+               costs.trial(lists, length, harmonics));
+  };
+  return can_pay(false) || (expansions && can_pay(true));
 }
 
-bool choice_is_affordable(const GravityInput& in, const TreeOptions& options) {
-  const TreeCosts costs{in.engine_speed};
-  const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
-  const auto targets = static_cast<double>(in.n_targets),
-             sources = static_cast<double>(in.n_sources);
-  const double samples = std::min(static_cast<double>(samples_for(options, expansions)), targets);
-  const double length = std::min(sources, usual_length(options.accuracy, expansions));
-  // The tree, the multipoles or pseudo-particles of a degree, and one trial, for which expansions
-  // of groups of up to 64 targets are made.
-  const double clusters =
-      expansions ? costs.multipoles(sources, degree_of_trial) +
-                       costs.expansions(std::min(64 * samples, targets), degree_of_trial)
-                 : costs.build(sources);
-  return costs.build(targets + sources) + clusters + samples * sources +
-             costs.trial(samples, length) <=
-         budget_of_choice(in, options);
+std::size_t samples_of_list(const GravityInput& in) {
+  if (in.n_targets < 30'000) return 8;
+  return in.n_targets < 100'000 ? 4 : 1;
 }
 
 TreeOptions with_earlier_choice(const TreeOptions& options) {

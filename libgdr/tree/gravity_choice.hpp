@@ -5,7 +5,6 @@
 #include <cstddef>
 
 #include "libgdr/tree/gravity_tree.hpp"
-#include "libgdr/tree/tree_costs.hpp"
 
 namespace gdr::tree {
 
@@ -18,6 +17,9 @@ constexpr double accuracy_of_sample = 0.85;
 /// degree more. The first trial has a small degree.
 constexpr double theta_of_expansions = 0.7, error_of_degree = 0.53;
 constexpr unsigned degree_of_trial = 4;
+
+/// Targets with a common list.
+constexpr std::size_t groups_of_proxies = 256, groups_of_expansions = 64;
 
 /// A theta for proxies that usually does at the first attempt, relative to the usual one.
 constexpr double careful = 0.75;
@@ -44,10 +46,11 @@ bool charges_cancel(const GravityInput& in);
 bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, bool cancel);
 /// The number of targets whose errors are measured.
 std::size_t samples_for(const TreeOptions& options, bool expansions);
-/// What a choice may cost, in pairs of direct sums.
-double budget_of_choice(const GravityInput& in, const TreeOptions& options);
-/// Whether the cheapest choice, with one trial, costs no more.
-bool choice_is_affordable(const GravityInput& in, const TreeOptions& options);
+/// Whether a choice may cost a tree, with which it begins, a sample and a trial.
+bool tree_is_affordable(const GravityInput& in, const TreeOptions& options);
+/// Targets of a sample that have a common list: more for few targets, whose lists are nearly as
+/// long as those of many.
+std::size_t samples_of_list(const GravityInput& in);
 
 /// Options with the choice of an earlier call, and with a new choice instead.
 TreeOptions with_earlier_choice(const TreeOptions& options);

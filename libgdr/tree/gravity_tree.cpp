@@ -17,8 +17,6 @@ namespace {
 
 /// Targets of a second sample, among small accelerations.
 constexpr std::size_t small_samples = 128;
-/// Targets with a common list.
-constexpr std::size_t groups_of_proxies = 256;
 
 /// Calls work(k, the caller's number) for the particles of a tree.
 template <typename Work>
@@ -56,22 +54,24 @@ class GravityTree {
         tree_(in_.n_sources, in_.source, leaf_size(), threads),
         mass_(in_order(tree_, in_.mass)),
         moments_(moments_of(tree_, mass_)),
-        sources_(particles_of(tree_, mass_)) {
+        sources_(particles_of(tree_, mass_)),
+        sums_(job, all_, threads),
+        trial_sums_(job, trial_, threads) {
     if (!in_.same) {
       target_tree_.emplace(in_.n_targets, in_.target, group_size(), threads);
-      others_ = targets_of(*target_tree_);
+      all_.at = targets_of(*target_tree_);
       if (in_.target_source != nullptr) number_targets();
     } else {
-      others_ = sources_;
+      all_.at = sources_;
     }
-    rows_.resize(in_.n_targets);
-    sums_.emplace(job, others_, rows_, threads);
+    all_.rows.resize(in_.n_targets);
     softening_.all = in_.softening * in_.softening;
     if (in_.softening_of_each) take_softening();
     if (has_jerk()) {
       particle_velocity_ = velocities_in_order(tree_, in_.source_velocity);
-      if (!in_.same) target_velocity_ = velocities_in_order(*target_tree_, in_.target_velocity);
-      jerks_.resize(in_.n_targets);
+      all_.velocity =
+          in_.same ? particle_velocity_ : velocities_in_order(*target_tree_, in_.target_velocity);
+      all_.jerks.resize(in_.n_targets);
     }
   }
 
@@ -81,14 +81,16 @@ class GravityTree {
 
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(const DirectSums& direct, const DirectSums& direct_jerk) {
-    const std::size_t samples = samples_for(options_, wants_expansions());
     direct_ = &direct;
-    sample_.emplace(targets(), samples, direct);
-    costs_.samples = static_cast<double>(sample_->places().size());
-    costs_.spent = costs_.of.build(static_cast<double>(in_.n_sources + in_.n_targets)) +
-                   costs_.samples * static_cast<double>(in_.n_sources);
-    if (has_jerk()) jerk_sample_.emplace(targets(), samples, direct_jerk);
+    costs_.spent = costs_.build();
     bool found = false;
+    in_step(share_, "lengths of lists", [&] { found = can_pay(); });
+    if (!found) return false;
+    const SamplePlaces places = sample_places(groups_, samples(), samples_of_list(in_));
+    sample_.emplace(targets(), places, direct);
+    if (has_jerk()) jerk_sample_.emplace(targets(), places, direct_jerk);
+    costs_.spent += cost_of_sample();
+    trial_ = all_.at_places(places.places);
     in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
     return found;
   }
@@ -97,10 +99,10 @@ class GravityTree {
   bool compute() {
     std::vector<std::uint32_t> all(groups_.size());
     std::iota(all.begin(), all.end(), 0);
-    sums_->progress = options_.progress;
+    sums_.progress = options_.progress;
     for (;;) {
       sum_all(all);
-      error_ = sample_->error_of(rows_);
+      error_ = sample_->error_of(sample_->rows_of(all_.rows));
       measure_small_accelerations();
       // Direct sums name the particle with an acceleration that is not finite.
       if (!std::isfinite(error_.rms)) return false;
@@ -110,7 +112,7 @@ class GravityTree {
       const double step = std::clamp(smaller, 0.5, 0.8);
       hierarchy_.theta *= step;
       // Lists grow by more than the square of the distances.
-      const double pairs = sums_->lists.pairs / static_cast<double>(rows_.size());
+      const double pairs = sums_.lists.pairs / static_cast<double>(all_.rows.size());
       if (hierarchy_.theta < smallest_theta || !costs_.is_fast(pairs / (step * step), harmonics()))
         return false;
     }
@@ -123,9 +125,9 @@ class GravityTree {
       triple[2] = row.az;
     };
     for_particles(targets(), [&](std::size_t k, std::size_t i) {
-      if (to.potential != nullptr) to.potential[i] = rows_[k].pot;
-      if (to.acceleration != nullptr) write_vector(rows_[k], to.acceleration + 3 * i);
-      if (to.jerk != nullptr) write_vector(jerks_[k], to.jerk + 3 * i);
+      if (to.potential != nullptr) to.potential[i] = all_.rows[k].pot;
+      if (to.acceleration != nullptr) write_vector(all_.rows[k], to.acceleration + 3 * i);
+      if (to.jerk != nullptr) write_vector(all_.jerks[k], to.jerk + 3 * i);
     });
   }
 
@@ -139,58 +141,132 @@ class GravityTree {
     r.theta = hierarchy_.theta;
     r.error = error_.rms;
     r.largest_error = error_.largest;
-    if (has_jerk()) r.jerk_error = jerk_sample_->error_of(jerks_).rms;
+    if (has_jerk()) r.jerk_error = jerk_sample_->error_of(jerk_sample_->rows_of(all_.jerks)).rms;
     r.samples = sample_->places().size();
     r.clusters = tree_.clusters().size();
     r.groups = groups_.size();
     r.sources_per_target =
-        sums_->lists.pairs / static_cast<double>(std::max<std::size_t>(1, rows_.size()));
-    r.list_seconds = sums_->list_seconds;
-    r.force_seconds = sums_->force_seconds;
+        sums_.lists.pairs / static_cast<double>(std::max<std::size_t>(1, all_.rows.size()));
+    r.list_seconds = sums_.list_seconds;
+    r.force_seconds = sums_.force_seconds;
     return r;
   }
 
-  void reset_times() { expansion_seconds_ = sums_->list_seconds = sums_->force_seconds = 0; }
+  /// Forgets the time of the choice's expansions.
+  void reset_times() { expansion_seconds_ = 0; }
 
  private:
   /// Adds the errors of a second sample: few targets with small accelerations may have most of
   /// them.
   void measure_small_accelerations() {
-    if (sample_->places().size() == rows_.size()) return;
-    const Sample small(targets(), rows_, small_samples, *direct_);
-    error_ = sample_->error_with(small, rows_);
+    if (sample_->is_whole()) return;
+    const Sample small(targets(), all_.rows, small_samples, *direct_);
+    error_ = sample_->error_with(small, all_.rows);
+  }
+
+  /// Whether a tree may be faster than direct sums, by the lengths of lists with the usual degree
+  /// and theta, which are counted before anything is computed. Makes the groups of the targets.
+  bool can_pay() {
+    if (wants_expansions() && costs_.usually_pays(true)) {
+      far_.emplace(tree_, moments_, mass_, softening_, targets(), group_size());
+      make_groups(far_->groups());
+      if (options_.method == TreeMethod::Expansion || expansions_can_pay()) return true;
+      far_.reset();
+    }
+    return proxies_can_pay();
+  }
+  /// Softening may leave so many pairs that a trial would take as long as direct sums.
+  bool expansions_can_pay() {
+    use_degree(static_cast<int>(degree_of_trial));
+    hierarchy_ = {&tree_, moments_, {}, theta_of_expansions, softening_};
+    const unsigned usual = usual_degree(options_.accuracy);
+    const double pairs = length_of_some_lists();
+    costs_.expect(pairs, usual);
+    return pairs_are_few(pairs) && costs_.pays(pairs, usual) &&
+           costs_.affordable(cost_of_sample() + costs_.trial(lists_of_trial(), pairs, usual));
+  }
+  bool proxies_can_pay() {
+    if (!costs_.usually_pays(false)) return false;
+    make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
+    if (options_.method != TreeMethod::Auto || options_.theta > 0) return true;
+    const unsigned degree = degrees().front();
+    std::vector<Proxies> planned{plan_proxies(tree_, moments_, 1)};
+    for (unsigned d = least_degree; d <= degree; ++d)
+      planned.push_back(plan_proxies(tree_, moments_, d));
+    // What a lucky choice would have.
+    constexpr double lucky = 1.2;
+    const double usual = options_.degree > 0 ? 1 : first_choice(options_.accuracy).theta;
+    hierarchy_ = {&tree_, moments_, planned, std::min(lucky * usual, largest_theta), softening_};
+    const double length = length_of_some_lists();
+    hierarchy_.proxies = {};
+    costs_.expect(length, 0);
+    const double choice = cost_of_sample() + costs_.proxies(degree);
+    return costs_.pays(length, 0, choice) &&
+           costs_.affordable(choice + costs_.trial(lists_of_trial(), length, 0));
+  }
+  /// The mean length of the lists of some groups with this hierarchy.
+  double length_of_some_lists() {
+    const std::size_t some = std::clamp<std::size_t>(in_.n_targets / 1000, 12, 32);
+    std::vector<Group> chosen;
+    std::vector<std::uint32_t> numbers;
+    const std::size_t step = divide_up(groups_.size(), some);
+    for (std::size_t k = step / 2; k < groups_.size(); k += step) {
+      chosen.push_back(groups_[k]);
+      numbers.push_back(static_cast<std::uint32_t>(k));
+    }
+    if (far_) host_([&] { far_->compute({hierarchy_.theta, square_reach()}, numbers); });
+    GroupLists lists(tree_.threads());
+    double count = 0;
+    for (const Group& g : chosen) count += static_cast<double>(g.count);
+    for (std::span<const Group> left = chosen; !left.empty();)
+      left = left.subspan(lists.make(left, hierarchy_));
+    const double length = lists.pairs / std::max(1.0, count);
+    costs_.spent += costs_.of.lists(static_cast<double>(chosen.size()), length);
+    if (far_) costs_.spent += costs_.of.expansions(count, far_->degree());
+    counted_length_ = length;
+    return length;
+  }
+  std::size_t samples() const {
+    return std::min(samples_for(options_, wants_expansions()), in_.n_targets);
+  }
+  /// The direct sums of the sample; nothing once they have been computed.
+  double cost_of_sample() const {
+    return sample_ ? 0 : static_cast<double>(samples()) * static_cast<double>(in_.n_sources);
+  }
+  double lists_of_trial() const {
+    if (!trial_groups_.empty()) return static_cast<double>(trial_groups_.size());
+    return static_cast<double>(divide_up(samples(), samples_of_list(in_)));
   }
 
   /// Degree and theta by the errors of the sample; false if direct sums are faster or needed.
   bool choose_for_sample() {
-    if (wants_expansions() && costs_.usually_pays(true)) {
-      far_.emplace(tree_, moments_, mass_, softening_, targets(), group_size());
-      make_groups(far_->groups());
+    make_trial_groups();
+    if (far_) {
       if (choose_expansion()) return true;
       if (options_.method == TreeMethod::Expansion) return false;
       far_.reset();
+      if (!proxies_can_pay()) return false;
+      make_trial_groups();
     }
-    if (!costs_.usually_pays(false)) return false;
-    make_groups(targets().groups(or_default(options_.group_size, groups_of_proxies)));
     return choose_proxies();
   }
 
   /// Computes the groups of this process, of all with these numbers, and joins the results of all
   /// processes.
   void sum_all(std::span<const std::uint32_t> numbers) {
-    if (share_ == nullptr) return sum(groups_, numbers);
+    if (share_ == nullptr) return sum(sums_, groups_, numbers);
     const std::string name = "sums with a tree of degree " + std::to_string(degree()) +
                              " and theta " + std::to_string(hierarchy_.theta);
     share_->step(name, [&] {
       const std::span<const Group> own = share_->own(groups_);
-      sums_->lists.pairs = 0;
+      sums_.lists.pairs = 0;
       if (own.empty()) return;
       const auto first = static_cast<std::size_t>(own.data() - groups_.data());
-      sum(own, numbers.subspan(first, own.size()));
+      sum(sums_, own, numbers.subspan(first, own.size()));
     });
-    share_->join(groups_, rows_.data(), sizeof(ResultRow), rows_.size());
-    if (has_jerk()) share_->join(groups_, jerks_.data(), sizeof(ResultRow), jerks_.size());
-    sums_->lists.pairs = share_->add_pairs(sums_->lists.pairs);
+    share_->join(groups_, all_.rows.data(), sizeof(ResultRow), all_.rows.size());
+    if (has_jerk()) share_->join(groups_, all_.jerks.data(), sizeof(ResultRow), all_.jerks.size());
+    sums_.lists.pairs = share_->add_pairs(sums_.lists.pairs);
   }
 
   /// The degree of expansions; 0: there are none.
@@ -206,16 +282,16 @@ class GravityTree {
     for_particles(tree_,
                   [&](std::size_t k, std::size_t i) { place[i] = static_cast<std::uint32_t>(k); });
     for_particles(*target_tree_, [&](std::size_t k, std::size_t i) {
-      others_[k].id = place[in_.target_source[i]];
+      all_.at[k].id = place[in_.target_source[i]];
     });
   }
 
   void take_softening() {
     source_square_ = in_order(tree_, in_.source_square);
-    target_square_ = in_order(targets(), in_.target_square);
+    all_.square = in_order(targets(), in_.target_square);
     cluster_softening_ = softening_of(tree_, source_square_, mass_);
-    softening_ = {0, cluster_softening_, target_square_};
-    sums_->softened = {target_square_, source_square_};
+    softening_ = {0, cluster_softening_, all_.square};
+    sums_.source_square = trial_sums_.source_square = source_square_;
   }
   /// Proxies have the mean of their cluster.
   void set_softening_of_proxies() {
@@ -224,7 +300,7 @@ class GravityTree {
       for (std::size_t q = 0; q < kind.first.size(); ++q)
         if (kind.first[q] != Proxies::none)
           std::fill_n(&source_square_[kind.first[q]], kind.points, cluster_softening_[q].mean);
-    sums_->softened.sources = source_square_;
+    sums_.source_square = trial_sums_.source_square = source_square_;
   }
 
   static std::vector<Source> targets_of(const Octree& tree) {
@@ -235,42 +311,51 @@ class GravityTree {
 
   static std::size_t group_size_of(const GravityInput& in, const TreeOptions& options) {
     const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
-    return or_default(options.group_size, expansions ? 64 : groups_of_proxies);
+    return or_default(options.group_size, expansions ? groups_of_expansions : groups_of_proxies);
   }
   std::size_t group_size() const {
-    return or_default(options_.group_size, wants_expansions() ? 64 : groups_of_proxies);
+    return or_default(options_.group_size,
+                      wants_expansions() ? groups_of_expansions : groups_of_proxies);
   }
   std::size_t leaf_size() const {
     return or_default(options_.leaf_size, wants_expansions() ? 64 : 24);
   }
 
-  /// Divides the targets, and those of the sample, which get the boxes of their groups.
   void make_groups(std::span<const Group> groups) {
     groups_.assign(groups.begin(), groups.end());
     for (Group& g : groups_) g.softening = softening_.most_of_targets(g.first, g.count);
-    sample_groups_.clear();
-    groups_of_sample_.clear();
+  }
+  /// Divides the targets of the sample, which get the boxes of their groups.
+  void make_trial_groups() {
+    trial_groups_.clear();
+    numbers_of_trial_.clear();
     std::uint32_t g = 0;
-    for (const std::uint32_t place : sample_->places()) {
-      while (groups_[g].first + groups_[g].count <= place) ++g;
-      sample_groups_.push_back({place, 1, groups_[g].box, groups_[g].begin, groups_[g].softening});
-      groups_of_sample_.push_back(g);
+    for (std::size_t k = 0; k < sample_->places().size(); ++k) {
+      while (groups_[g].first + groups_[g].count <= sample_->places()[k]) ++g;
+      if (numbers_of_trial_.empty() || numbers_of_trial_.back() != g) {
+        trial_groups_.push_back({k, 0, groups_[g].box, groups_[g].begin, groups_[g].softening});
+        numbers_of_trial_.push_back(g);
+      }
+      ++trial_groups_.back().count;
     }
   }
 
   /// Computes some groups of targets, which are parts of the groups with these numbers.
-  void sum(std::span<const Group> some, std::span<const std::uint32_t> numbers) {
+  void sum(GroupSums& sums, std::span<const Group> some, std::span<const std::uint32_t> numbers) {
     const Stopwatch expansions;
     if (far_) host_([&] { far_->compute({hierarchy_.theta, square_reach()}, numbers); });
     expansion_seconds_ += expansions.seconds();
-    sums_->lists.pairs = 0;
-    sums_->compute(some, hierarchy_, sources_);
+    sums.lists.pairs = 0;
+    sums.compute(some, hierarchy_, sources_);
     if (!far_) return;
+    const std::span<const Source> at = sums.targets().at;
+    const std::span<ResultRow> rows = sums.targets().rows;
     const Stopwatch evaluation;
     host_([&] {
       for_blocks(some.size(), 8, tree_.threads(), [&](std::size_t first, std::size_t last) {
         for (std::size_t k = first; k < last; ++k)
-          far_->add(numbers[k], some[k].first, some[k].count, rows_);
+          far_->add(numbers[k], at.subspan(some[k].first, some[k].count),
+                    rows.subspan(some[k].first, some[k].count));
       });
     });
     expansion_seconds_ += evaluation.seconds();
@@ -284,6 +369,14 @@ class GravityTree {
 
   bool wants_expansions() const { return expansions_are_wanted(in_, options_, charges_cancel_); }
 
+  void use_degree(int degree) {
+    const auto used =
+        static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics));
+    if (far_->degree() == used) return;
+    host_([&] { far_->set_degree(used); });
+    costs_.spent += costs_.of.multipoles(static_cast<double>(in_.n_sources), used);
+  }
+
   /// Chooses the degree of the expansions, and a theta if the largest does not suffice. False if
   /// softening or accuracy leave too much to pairs.
   bool choose_expansion() {
@@ -291,13 +384,6 @@ class GravityTree {
     hierarchy_ = {&tree_, moments_, {}, options_.theta, softening_};
     const auto steps_for = [](double ratio) {
       return static_cast<int>(std::ceil(std::log(ratio) / std::log(error_of_degree)));
-    };
-    const auto use_degree = [&](int degree) {
-      host_([&] {
-        far_->set_degree(
-            static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics)));
-      });
-      costs_.spent += costs_.of.multipoles(static_cast<double>(in_.n_sources), far_->degree());
     };
     if (options_.degree > 0) {
       use_degree(static_cast<int>(options_.degree));
@@ -309,15 +395,9 @@ class GravityTree {
     const unsigned usual = usual_degree(options_.accuracy);
     use_degree(static_cast<int>(degree_of_trial));
     if (options_.theta > 0) return true;
-    const double length = costs_.usual_length(true);
-    const double first = costs_.trial(length, harmonics());
-    if (!costs_.affordable(first + costs_.trial(length, usual)))
+    const double length = expected_length();
+    if (!costs_.affordable(cost_of_trial(length) + cost_of_trial(length, usual)))
       use_degree(static_cast<int>(usual));
-    if (!costs_.affordable(costs_.trial(length, harmonics()))) return false;
-    if (options_.method == TreeMethod::Auto) {
-      const double pairs = pairs_of_few_groups();
-      if (!pairs_are_few(pairs) || !costs_.pays(pairs, usual)) return false;
-    }
     double before = 1;
     for (unsigned attempt = 0; attempt < 4; ++attempt) {
       const double error = error_with(theta_of_expansions);
@@ -333,7 +413,7 @@ class GravityTree {
       const int next = static_cast<int>(far_->degree()) + steps_for(0.9 * wanted / error);
       const auto most = static_cast<int>(most_harmonics);
       if (costs_.affordable(
-              costs_.trial(pairs_of_sample(), static_cast<unsigned>(std::min(next, most))))) {
+              cost_of_trial(pairs_of_sample(), static_cast<unsigned>(std::min(next, most))))) {
         use_degree(next);
         continue;
       }
@@ -349,7 +429,11 @@ class GravityTree {
   }
 
   double pairs_of_sample() const {
-    return sums_->lists.pairs / static_cast<double>(sample_groups_.size());
+    return trial_sums_.lists.pairs / static_cast<double>(sample_->places().size());
+  }
+  double cost_of_trial(double length) const { return cost_of_trial(length, harmonics()); }
+  double cost_of_trial(double length, unsigned harmonics) const {
+    return costs_.trial(lists_of_trial(), length, harmonics);
   }
   /// Whether a softening leaves so few pairs that proxies take longer, of which they need about
   /// 300 / sqrt(accuracy).
@@ -358,32 +442,12 @@ class GravityTree {
            pairs < std::max(5000.0, 150 / std::sqrt(options_.accuracy));
   }
 
-  /// The mean length of the lists of a few groups, at the usual theta: softening may leave so many
-  /// pairs that a trial of the whole sample would take as long as the direct sums.
-  double pairs_of_few_groups() {
-    constexpr std::size_t few = 16;
-    std::vector<Group> groups;
-    std::vector<std::uint32_t> numbers;
-    const std::size_t step = divide_up(sample_groups_.size(), few);
-    for (std::size_t k = step / 2; k < sample_groups_.size(); k += step) {
-      groups.push_back(sample_groups_[k]);
-      numbers.push_back(groups_of_sample_[k]);
-    }
-    hierarchy_.theta = theta_of_expansions;
-    sum(groups, numbers);
-    const auto count = static_cast<double>(groups.size());
-    const double pairs = sums_->lists.pairs / count;
-    costs_.spent += costs_.of.trial(count, pairs) +
-                    costs_.of.expansions(count * static_cast<double>(group_size()), far_->degree());
-    return pairs;
-  }
-
   /// Chooses degree and theta of proxies.
   bool choose_proxies() {
     for (const unsigned degree : degrees()) {
-      // Pseudo-particles take about as long as the tree.
-      costs_.spent += costs_.of.build(static_cast<double>(in_.n_sources));
-      if (options_.theta == 0 && !costs_.affordable(first_trial_of_proxies())) return false;
+      const double more = costs_.proxies(degree);
+      if (options_.theta == 0 && !costs_.affordable(more + first_trial_of_proxies())) return false;
+      costs_.spent += more;
       host_([&] { set_degree(degree); });
       if (options_.theta > 0) {
         hierarchy_.theta = options_.theta;
@@ -421,17 +485,24 @@ class GravityTree {
     // Jerks lack the derivative of the quadrupole, which has one distance less.
     if (degree > 1) proxies_.front().degree = 0;
     source_velocity_ = velocities_of(tree_, moments_, proxies_, particle_velocity_, sources_);
-    sums_->motion = {in_.same ? particle_velocity_ : target_velocity_, source_velocity_, jerks_};
+    sums_.source_velocity = trial_sums_.source_velocity = source_velocity_;
   }
 
   double error_with(double theta) {
     hierarchy_.theta = theta;
-    sum(sample_groups_, groups_of_sample_);
-    costs_.spent += costs_.trial(pairs_of_sample(), harmonics());
-    return sample_->error_of(rows_).bound;
+    sum(trial_sums_, trial_groups_, numbers_of_trial_);
+    costs_.spent += cost_of_trial(pairs_of_sample());
+    costs_.expect(pairs_of_sample(), harmonics());
+    return sample_->error_of(trial_.rows).bound;
   }
 
-  double first_trial_of_proxies() const { return costs_.trial(costs_.usual_length(false), 0); }
+  /// The length of lists before the first trial: counted ones, or the usual one.
+  double expected_length() const {
+    if (counted_length_ > 0) return counted_length_;
+    return std::min(usual_length(options_.accuracy, far_.has_value()),
+                    static_cast<double>(in_.n_sources));
+  }
+  double first_trial_of_proxies() const { return cost_of_trial(expected_length()); }
 
   /// The largest theta, within a tenth, with which the bound of the error is small enough, or one
   /// that is smaller if further trials cost too much. False if there is none. `known` is the bound
@@ -442,9 +513,8 @@ class GravityTree {
     double good = 0, bad = largest_theta * 1.1, theta = hierarchy_.theta;
     for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
       const bool is_known = known > 0 && attempt == 0;
-      const double length =
-          attempt > 0 || known > 0 ? pairs_of_sample() : costs_.usual_length(far_.has_value());
-      if (!is_known && !costs_.affordable(costs_.trial(length, harmonics()))) break;
+      const double length = attempt > 0 || known > 0 ? pairs_of_sample() : expected_length();
+      if (!is_known && !costs_.affordable(cost_of_trial(length))) break;
       const double error = is_known ? known : error_with(theta);
       (error <= wanted ? good : bad) = theta;
       const double growth = std::pow(0.9 * wanted / error, power);
@@ -475,20 +545,20 @@ class GravityTree {
   std::optional<Octree> target_tree_;
   std::vector<double> mass_;
   std::vector<Moments> moments_;
-  std::vector<Source> sources_, others_;  ///< sources with their proxies; targets
+  std::vector<Source> sources_;  ///< with their proxies
   std::vector<Proxies> proxies_;
-  // With softening of each particle: squares in the order of the trees, those of proxies, too.
-  std::vector<double> source_square_, target_square_;
+  std::vector<double> source_square_;  ///< softening of each particle, with that of proxies
   std::vector<ClusterSoftening> cluster_softening_;
   SquareSoftening softening_;
-  std::vector<Velocity> particle_velocity_, target_velocity_;
+  std::vector<Velocity> particle_velocity_;
   std::vector<Velocity> source_velocity_;  ///< with those of proxies
-  std::vector<ResultRow> rows_, jerks_;
-  std::optional<GroupSums> sums_;
+  TargetRows all_, trial_;                 ///< trial: those of the sample
+  GroupSums sums_, trial_sums_;
   std::optional<FarField> far_;
   double expansion_seconds_ = 0;
-  std::vector<Group> groups_, sample_groups_;
-  std::vector<std::uint32_t> groups_of_sample_;
+  std::vector<Group> groups_, trial_groups_;
+  std::vector<std::uint32_t> numbers_of_trial_;  ///< of the groups
+  double counted_length_ = 0;                    ///< of lists before the first trial
   std::optional<Sample> sample_, jerk_sample_;
   const DirectSums* direct_ = nullptr;
   Hierarchy hierarchy_;
@@ -496,45 +566,46 @@ class GravityTree {
 };
 
 /// The sum with options that do not refer to an earlier one.
-std::optional<TreeReport> compute_once(SetJob& job, const GravityInput& input,
-                                       const TreeOptions& options, bool keeps_accuracy,
-                                       unsigned threads, const DirectSums& direct,
-                                       const DirectSums& direct_jerk, const GravityResults& results,
-                                       const HostSteps& host, GroupShare* share) {
+TreeReport compute_once(SetJob& job, const GravityInput& input, const TreeOptions& options,
+                        bool keeps_accuracy, unsigned threads, const DirectSums& direct,
+                        const DirectSums& direct_jerk, const GravityResults& results,
+                        const HostSteps& host, GroupShare* share) {
   if (options.method == TreeMethod::Expansion && input.source_velocity != nullptr)
     throw Error(ErrorCategory::Usage,
                 "TreeOptions: expansions have no jerks; choose TreeMethod::Multipole or Auto");
   if (options.method == TreeMethod::Direct || input.n_targets == 0 || input.n_sources == 0 ||
-      !in_range(input, threads))
+      !in_range(input, threads) || !tree_is_affordable(input, options))
     return {};
-  const bool chosen = options.theta > 0 || options.method != TreeMethod::Auto;
-  if (!chosen && !choice_is_affordable(input, options)) return {};
-  const Stopwatch build;
+  TreeReport report;
   std::optional<GravityTree> made;
-  in_step(share, "a tree", [&] {
-    host([&] { made.emplace(job, input, options, keeps_accuracy, threads, host, share); });
-  });
+  {
+    const AddElapsed timer(report.build_seconds);
+    in_step(share, "a tree", [&] {
+      host([&] { made.emplace(job, input, options, keeps_accuracy, threads, host, share); });
+    });
+  }
   GravityTree& tree = *made;
-  const double build_seconds = build.seconds();
-  const Stopwatch choice;
-  if (!tree.choose(direct, direct_jerk)) return {};
+  bool found = false;
+  {
+    const AddElapsed timer(report.choice_seconds);
+    found = tree.choose(direct, direct_jerk);
+  }
+  if (!found) return report;
   tree.reset_times();
-  const double choice_seconds = choice.seconds();
-  if (!tree.compute()) return {};
+  if (!tree.compute()) return report;
   tree.write(results);
-  TreeReport report = tree.report();
-  report.build_seconds = build_seconds;
-  report.choice_seconds = choice_seconds;
-  return report;
+  TreeReport computed = tree.report();
+  computed.build_seconds = report.build_seconds;
+  computed.choice_seconds = report.choice_seconds;
+  return computed;
 }
 
 }  // namespace
 
-std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
-                                            const TreeOptions& options, unsigned threads,
-                                            const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results, const HostSteps& host,
-                                            GroupShare* share) {
+TreeReport compute_with_tree(SetJob& job, const GravityInput& input, const TreeOptions& options,
+                             unsigned threads, const DirectSums& direct,
+                             const DirectSums& direct_jerk, const GravityResults& results,
+                             const HostSteps& host, GroupShare* share) {
   const auto compute = [&](const TreeOptions& o, bool keeps_accuracy) {
     return compute_once(job, input, o, keeps_accuracy, threads, direct, direct_jerk, results, host,
                         share);
@@ -543,8 +614,8 @@ std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& inp
   if (options.earlier->method == TreeMethod::Direct) return {};
   // Jerks need proxies.
   if (options.earlier->method != TreeMethod::Expansion || input.source_velocity == nullptr) {
-    const auto report = compute(with_earlier_choice(options), true);
-    if (report && report->error <= options.accuracy) return report;
+    const TreeReport report = compute(with_earlier_choice(options), true);
+    if (report.method != TreeMethod::Direct && report.error <= options.accuracy) return report;
   }
   return compute(with_new_choice(options), false);
 }

@@ -44,15 +44,14 @@ struct GravityResults {
 using HostSteps = std::function<void(const std::function<void()>& step)>;
 
 /// Computes gravity with a job for the kernel "gravity", or "gravity_jerk" if there are velocities,
-/// or for one of those with softening of each particle, whose parameters are set. Nothing, and no
-/// result is written, if direct sums are to be used: they are asked for, faster, or no tree is as
-/// accurate. `direct_jerk` is called after `direct`, for the same targets. `share`: the processes
-/// that compute accelerations and potentials with the same arguments, on all of which it throws if
-/// it throws on one; null: this process only.
-std::optional<TreeReport> compute_with_tree(SetJob& job, const GravityInput& input,
-                                            const TreeOptions& options, unsigned threads,
-                                            const DirectSums& direct, const DirectSums& direct_jerk,
-                                            const GravityResults& results, const HostSteps& host,
-                                            GroupShare* share = nullptr);
+/// or for one of those with softening of each particle, whose parameters are set. The report has
+/// the method Direct, and no result is written, if direct sums are to be used: they are asked for,
+/// faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for the same targets.
+/// `share`: the processes that compute accelerations and potentials with the same arguments, on all
+/// of which it throws if it throws on one; null: this process only.
+TreeReport compute_with_tree(SetJob& job, const GravityInput& input, const TreeOptions& options,
+                             unsigned threads, const DirectSums& direct,
+                             const DirectSums& direct_jerk, const GravityResults& results,
+                             const HostSteps& host, GroupShare* share = nullptr);
 
 }  // namespace gdr::tree

@@ -1,25 +1,40 @@
 #include "libgdr/tree/group_sums.hpp"
 
+#include <type_traits>
+
 #include "emulator/host/stopwatch.hpp"
 
 namespace gdr::tree {
+
+TargetRows TargetRows::at_places(std::span<const std::uint32_t> places) const {
+  const auto some = [&](const auto& all) {
+    std::decay_t<decltype(all)> chosen;
+    if (all.empty()) return chosen;
+    for (const std::uint32_t place : places) chosen.push_back(all[place]);
+    return chosen;
+  };
+  return {some(at), some(velocity), some(square), some(rows), some(jerks)};
+}
+
 void GroupSums::run(std::span<const Group> groups, std::span<const Source> sources) {
   constexpr std::ptrdiff_t from = sizeof(Source), to = sizeof(ResultRow);
-  std::vector<NamedInput> targets{{"xi", ConstArray(&targets_[0].x, from)},
-                                  {"yi", ConstArray(&targets_[0].y, from)},
-                                  {"zi", ConstArray(&targets_[0].z, from)},
-                                  {"idi", ConstArray(&targets_[0].id, from)}};
-  std::vector<NamedResult> results{{"ax", MutableArray(&results_[0].ax, to)},
-                                   {"ay", MutableArray(&results_[0].ay, to)},
-                                   {"az", MutableArray(&results_[0].az, to)},
-                                   {"pot", MutableArray(&results_[0].pot, to)}};
+  const Source& target = targets_->at[0];
+  ResultRow& row = targets_->rows[0];
+  std::vector<NamedInput> targets{{"xi", ConstArray(&target.x, from)},
+                                  {"yi", ConstArray(&target.y, from)},
+                                  {"zi", ConstArray(&target.z, from)},
+                                  {"idi", ConstArray(&target.id, from)}};
+  std::vector<NamedResult> results{{"ax", MutableArray(&row.ax, to)},
+                                   {"ay", MutableArray(&row.ay, to)},
+                                   {"az", MutableArray(&row.az, to)},
+                                   {"pot", MutableArray(&row.pot, to)}};
   const SourceArrays of_sources = sources.empty() ? SourceArrays{} : arrays_of(sources);
   std::vector<NamedInput> arrays(of_sources.begin(), of_sources.end());
-  if (!motion.targets.empty()) {
+  if (!targets_->velocity.empty()) {
     constexpr std::ptrdiff_t triple = sizeof(Velocity);
     const Velocity none = {};
-    const Velocity &vi = motion.targets[0], &vj = sources.empty() ? none : motion.sources[0];
-    ResultRow& jerk = motion.jerks[0];
+    const Velocity &vi = targets_->velocity[0], &vj = sources.empty() ? none : source_velocity[0];
+    ResultRow& jerk = targets_->jerks[0];
     targets.push_back({"vxi", ConstArray(&vi[0], triple)});
     targets.push_back({"vyi", ConstArray(&vi[1], triple)});
     targets.push_back({"vzi", ConstArray(&vi[2], triple)});
@@ -30,9 +45,9 @@ void GroupSums::run(std::span<const Group> groups, std::span<const Source> sourc
     results.push_back({"jy", MutableArray(&jerk.ay, to)});
     results.push_back({"jz", MutableArray(&jerk.az, to)});
   }
-  if (!softened.targets.empty()) {
-    targets.push_back({"e2i", ConstArray(softened.targets.data())});
-    arrays.push_back({"e2j", ConstArray(softened.sources.data())});
+  if (!targets_->square.empty()) {
+    targets.push_back({"e2i", ConstArray(targets_->square.data())});
+    arrays.push_back({"e2j", ConstArray(source_square.data())});
   }
   std::vector<SourceSegment> segments(groups.size());
   std::vector<InteractionSet> sets(groups.size());

@@ -60,11 +60,12 @@ std::vector<ResultVector> result_vectors(const Kernel& kernel) {
   return vectors;
 }
 
-KernelSample::KernelSample(std::vector<std::uint32_t> places, std::size_t targets,
+KernelSample::KernelSample(SamplePlaces places, std::size_t targets,
                            std::vector<VariableColumn> direct)
     : targets_(targets),
-      places_(std::move(places)),
+      places_(std::move(places.places)),
       random_(places_.size()),
+      blocks_(places.blocks),
       direct_(std::move(direct)) {}
 
 void KernelSample::add(std::span<const std::uint32_t> places,
@@ -79,7 +80,7 @@ void KernelSample::add(std::span<const std::uint32_t> places,
     for (VariableColumn& column : direct_) column.numbers[kept] = column.numbers[k];
     ++kept;
   }
-  random_ = kept;
+  random_ = blocks_ = kept;
   places_.resize(kept);
   places_.insert(places_.end(), places.begin(), places.end());
   for (std::size_t c = 0; c < direct_.size(); ++c) {
@@ -106,7 +107,10 @@ VectorError KernelSample::error_of(const ResultVector& vector,
   // Means over all targets, of which the random ones stand for those that were not chosen.
   const auto all = static_cast<double>(targets_), random = static_cast<double>(random_);
   const double share = static_cast<double>(targets_ - (places_.size() - random_)) / all;
-  double whole = 0, mean = 0, mean_of_random = 0, squares = 0, largest = 0;
+  double whole = 0, mean = 0, largest = 0;
+  double mean_of_random = 0, squares = 0, block = 0;  // of the mean squares of blocks
+  std::size_t b = 0;
+  const auto begin = [&](std::size_t number) { return random_ * number / blocks_; };
   for (std::size_t k = 0; k < places_.size(); ++k) {
     const double weight = k < random_ ? share / random : 1 / all;
     const double w2 = (wrong[k] / unit) * (wrong[k] / unit);
@@ -114,8 +118,12 @@ VectorError KernelSample::error_of(const ResultVector& vector,
     mean += weight * w2;
     largest = std::max(largest, wrong[k] / unit);
     if (k >= random_) continue;
-    mean_of_random += w2 / random;
-    squares += w2 * w2 / random;
+    block += w2 / static_cast<double>(begin(b + 1) - begin(b));
+    if (k + 1 < begin(b + 1)) continue;
+    mean_of_random += block / static_cast<double>(blocks_);
+    squares += block * block / static_cast<double>(blocks_);
+    block = 0;
+    ++b;
   }
   const double divisor = std::sqrt(whole > 0 ? whole : mean);
   const double variance =
@@ -123,7 +131,8 @@ VectorError KernelSample::error_of(const ResultVector& vector,
   VectorError error;
   error.rms = std::sqrt(mean) / divisor;
   error.largest = largest / divisor;
-  error.bound = std::sqrt(mean + 2 * share * std::sqrt(variance / std::max(1.0, random))) / divisor;
+  const auto blocks = static_cast<double>(std::max<std::size_t>(1, blocks_));
+  error.bound = std::sqrt(mean + 2 * share * std::sqrt(variance / blocks)) / divisor;
   if (!std::isfinite(error.bound)) error.bound = std::numeric_limits<double>::infinity();
   return error;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libgdr/tree/columns.hpp"
+#include "libgdr/tree/sample.hpp"
 
 namespace gdr::tree {
 
@@ -30,8 +31,7 @@ class KernelSample {
  public:
   /// Random targets at places in the order of the results of a tree, out of `targets`. `direct` has
   /// their results of direct sums, in the order of the places.
-  KernelSample(std::vector<std::uint32_t> places, std::size_t targets,
-               std::vector<VariableColumn> direct);
+  KernelSample(SamplePlaces places, std::size_t targets, std::vector<VariableColumn> direct);
 
   /// Adds targets that were chosen for their results, so that the random ones stand for the others.
   void add(std::span<const std::uint32_t> places, std::span<const VariableColumn> direct);
@@ -52,6 +52,7 @@ class KernelSample {
   std::size_t targets_;
   std::vector<std::uint32_t> places_;  ///< the random ones first
   std::size_t random_;                 ///< number of random ones
+  std::size_t blocks_;                 ///< independent blocks of them, until others are added
   std::vector<VariableColumn> direct_;
 };
 

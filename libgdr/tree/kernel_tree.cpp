@@ -4,12 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "emulator/host/divide_up.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/tree/chebyshev.hpp"
 #include "libgdr/tree/kernel_particles.hpp"
 #include "libgdr/tree/opening.hpp"
 #include "libgdr/tree/sample.hpp"
+#include "libgdr/tree/tree_costs.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -19,16 +21,14 @@ namespace {
 constexpr double most_theta = 0.75, least_theta = 0.05, largest_ratio = 0.8;
 /// Coordinates and sums of charges beyond these leave no room for squares and for other factors.
 constexpr double most_coordinate = 1e150, most_charge = 1e200;
-/// Pairs of direct sums that take as long as a target of a tree, besides its own pairs, and as a
-/// pair of a list.
-constexpr double pairs_for_target = 1000, pairs_for_pair = 1.3;
+/// Pairs of direct sums that take as long as the share of a particle in the charge of a point.
+constexpr double pairs_for_point = 2;
 /// The smallest degree of several. Degree 1 saves less than its errors cost.
 constexpr unsigned least_kind = 2;
 /// Below these numbers of targets and of pairs the choice of a tree takes longer than direct sums.
 constexpr std::size_t fewest_targets = 1000;
-constexpr double fewest_pairs = 1e8;
+constexpr double fewest_pairs = 6.4e7;
 constexpr std::size_t default_leaf = 32, default_group = 192, default_samples = 256;
-constexpr std::size_t samples_of_group = 4;  ///< that share a list
 
 /// The degree to try first for an accuracy: with most laws, theta is then between these limits,
 /// where no other degree has much shorter lists (bench/python_kernel_tree.py --degree).
@@ -101,8 +101,15 @@ class KernelTree {
 
   /// Chooses degree and theta; false if direct sums are faster or needed.
   bool choose(std::string& reason) {
+    bool chosen = options_.theta > 0 || options_.degree > 0;
+    if (!chosen) {
+      in_step(share_, "lengths of lists", [&] { chosen = can_pay(); });
+      if (!chosen) {
+        reason = "they are faster";
+        return false;
+      }
+    }
     take_sample();
-    bool chosen = false;
     in_step(share_, "choice of a tree", [&] { chosen = choose_for_sample(reason); });
     return chosen;
   }
@@ -158,15 +165,65 @@ class KernelTree {
     }
     const double entries = options_.degree > 0 ? with_degree(options_.degree) : with_best_degree();
     if (entries == 0) {
-      reason = "no tree is as accurate";
+      reason = stopped_ ? "they are faster" : "no tree is as accurate";
       return false;
     }
-    if (options_.degree == 0 &&
-        pairs_for_target + pairs_for_pair * entries > static_cast<double>(tree_.size())) {
+    if (options_.degree == 0 && target_with(entries) > most_of_direct * sources()) {
       reason = "they are faster";
       return false;
     }
     return true;
+  }
+
+  /// Whether a tree may be faster than direct sums, by the lengths of lists with the degree that is
+  /// tried first, which are counted before anything is computed.
+  bool can_pay() {
+    const unsigned degree = first_degree(options_.accuracy);
+    spent_ = costs_.build(input_.same ? sources() : sources() + static_cast<double>(targets_.size));
+    make_opening(charged_particles());
+    const std::vector<Proxies> planned = plan_chebyshev(tree_, least_kind, degree);
+    const std::vector<Moments> boxes =
+        opening_->boxes_for(most_theta, degree, planned.front().points, largest_ratio);
+    const Hierarchy hierarchy{&tree_, boxes, planned, most_theta, 0};
+    std::vector<Group> some;
+    const std::size_t step =
+        divide_up(groups_.size(), std::clamp<std::size_t>(targets_.size / 1000, 12, 32));
+    for (std::size_t k = step / 2; k < groups_.size(); k += step) some.push_back(groups_[k]);
+    const double length = sums_.mean_length(some, hierarchy);
+    sums_.lists.pairs = 0;
+    spent_ += costs_.lists(static_cast<double>(some.size()), length);
+    expect(length);
+    const double choice = cost_of_proxies(degree) + static_cast<double>(samples()) * sources();
+    const double all = static_cast<double>(targets_.size);
+    return choice + all * target_with(length) < most_of_direct * all * sources() &&
+           affordable(choice + costs_.trial(lists_of_trial(), length));
+  }
+  double sources() const { return static_cast<double>(tree_.size()); }
+  std::size_t samples() const {
+    return std::min(or_default(options_.samples, default_samples), targets_.size);
+  }
+  /// Targets of the sample with a common list: more for few particles, whose lists are nearly as
+  /// long as those of many.
+  std::size_t samples_of_list() const { return targets_.size < 30'000 ? 8 : 4; }
+  double lists_of_trial() const {
+    return static_cast<double>(divide_up(samples(), samples_of_list()));
+  }
+  double cost_of_proxies(unsigned degree) const {
+    double points = 0;
+    for (unsigned d = least_kind; d <= degree; ++d)
+      points += static_cast<double>(chebyshev_size(tree_, d));
+    return pairs_for_point * points * sources();
+  }
+  /// A target with a list of this length.
+  double target_with(double length) const {
+    return costs_.target() + TreeCosts::pair(false) * length;
+  }
+  void expect(double length) { saving_ = std::max(0.0, 1 - target_with(length) / sources()); }
+  /// Whether a choice may cost so much more. Nothing is judged that the caller has chosen.
+  bool affordable(double cost) const {
+    const double direct = static_cast<double>(targets_.size) * sources();
+    return options_.degree > 0 ||
+           spent_ + cost <= (share_of_choice + share_of_saving * saving_) * direct;
   }
 
   /// Computes the groups of this process, and joins the results of all processes.
@@ -203,29 +260,10 @@ class KernelTree {
     return direct;
   }
 
-  /// Places of random targets, some of each of several groups; all if there are fewer.
-  std::vector<std::uint32_t> random_places() const {
-    const std::size_t count = or_default(options_.samples, default_samples);
-    if (targets_.size <= count) return sample_places(targets_.size, count);
-    std::vector<std::uint32_t> places;
-    std::size_t g = 0;
-    for (const std::uint32_t place : sample_places(targets_.size, count / samples_of_group)) {
-      while (groups_[g].first + groups_[g].count <= place) ++g;
-      const Group& group = groups_[g];
-      for (std::size_t k = 0; k < samples_of_group; ++k)
-        places.push_back(static_cast<std::uint32_t>(
-            group.first +
-            (place - group.first + k * group.count / samples_of_group) % group.count));
-    }
-    std::ranges::sort(places);
-    const auto repeated = std::ranges::unique(places);
-    places.erase(repeated.begin(), repeated.end());
-    return places;
-  }
-
   /// Random targets with their direct sums, in sets with the boxes of their groups.
   void take_sample() {
-    std::vector<std::uint32_t> places = random_places();
+    SamplePlaces sample = sample_places(groups_, samples(), samples_of_list());
+    const std::vector<std::uint32_t>& places = sample.places;
     std::size_t g = 0;
     for (std::size_t k = 0; k < places.size(); ++k) {
       const bool next = k == 0 || groups_[g].first + groups_[g].count <= places[k];
@@ -235,7 +273,7 @@ class KernelTree {
     }
     trial_ = direct_sums(places);
     trial_rows_ = identity(places.size());
-    sample_.emplace(std::move(places), targets_.size, trial_.results);
+    sample_.emplace(std::move(sample), targets_.size, trial_.results);
   }
 
   /// Adds the targets with the largest results to the sample, once: a few that are close to a
@@ -251,7 +289,7 @@ class KernelTree {
     sums_.sum_seconds = seconds;
   }
 
-  void set_degree(unsigned degree) {
+  ChargedParticles charged_particles() {
     ChargedParticles particles;
     for (std::size_t c = 0; c < 3; ++c)
       particles.position[c] = &column_named(sources_, form_.source_pos[c]).numbers;
@@ -263,8 +301,17 @@ class KernelTree {
           {&column_named(sources_, v.name).numbers,
            static_cast<std::size_t>(charge - form_.charges.charges.begin())});
     }
-    for (VariableColumn& column : sources_) column.resize(tree_.size());
+    return particles;
+  }
+  void make_opening(const ChargedParticles& particles) {
     if (!opening_) opening_.emplace(tree_, boxes_, particles.charges);
+  }
+
+  void set_degree(unsigned degree) {
+    const ChargedParticles particles = charged_particles();
+    for (VariableColumn& column : sources_) column.resize(tree_.size());
+    make_opening(particles);
+    spent_ += cost_of_proxies(degree);
     proxies_ = add_chebyshev(tree_, std::min(least_kind, degree), degree, particles);
     const std::size_t rows = particles.position[0]->size();
     for (VariableColumn& column : sources_) column.resize(rows);
@@ -286,7 +333,11 @@ class KernelTree {
 
   double error_with(double theta) {
     set_theta(theta);
+    const double before = sums_.lists.pairs;
     sums_.compute(sample_groups_, hierarchy_, sources_, trial_);
+    length_of_trial_ = (sums_.lists.pairs - before) / static_cast<double>(sample_->size());
+    spent_ += costs_.trial(static_cast<double>(sample_groups_.size()), length_of_trial_);
+    expect(length_of_trial_);
     return sample_->bound_of(vectors_, trial_.results, trial_rows_);
   }
   /// Finds the largest theta, within some percent, with which the bounds of the errors are small
@@ -296,6 +347,9 @@ class KernelTree {
     // Errors grow with this power of theta, until two of them show another.
     double power = 2.0 * proxies_.back().degree + 1, last_theta = 0, last_error = 0;
     for (unsigned attempt = 0; attempt < 8 && theta > least_theta; ++attempt) {
+      const double lists = static_cast<double>(sample_groups_.size());
+      stopped_ = attempt > 0 && !affordable(costs_.trial(lists, length_of_trial_));
+      if (stopped_) break;
       const double error = error_with(theta);
       (error <= options_.accuracy ? good : bad) = theta;
       if (good > 0 && (good >= most_theta || bad < 1.08 * good || error > 0.6 * options_.accuracy))
@@ -329,7 +383,7 @@ class KernelTree {
       return hierarchy_.theta < small_theta ? degree < largest_chebyshev_degree
                                             : hierarchy_.theta > large_theta && degree > 1;
     };
-    while (can_improve()) {
+    while (can_improve() && affordable(2 * cost_of_proxies(degree + 1))) {
       const double theta = hierarchy_.theta;
       const unsigned next = theta < small_theta ? degree + 1 : degree - 1;
       hierarchy_.theta = usual_theta;
@@ -365,7 +419,11 @@ class KernelTree {
   KernelSums sums_;
   std::vector<Group> groups_, sample_groups_;
   std::optional<KernelSample> sample_;
-  bool has_largest_ = false;  ///< whether the sample has the largest results
+  TreeCosts costs_;
+  double spent_ = 0, saving_ = 0;  ///< by the choice so far; expected part of the direct sums
+  bool stopped_ = false;           ///< whether further trials would have cost too much
+  double length_of_trial_ = 0;     ///< mean length of the lists of the last trial
+  bool has_largest_ = false;       ///< whether the sample has the largest results
   std::vector<Proxies> proxies_;
   Hierarchy hierarchy_{nullptr, {}, {}, usual_theta};
 };

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "emulator/host/divide_up.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -43,37 +46,61 @@ double square_inverse(const ResultRow& row, double least) {
 
 }  // namespace
 
-std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count) {
-  count = std::min(count, n);
-  RandomNumbers random;
-  std::vector<std::uint32_t> places;
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t first = n * k / count, size = n * (k + 1) / count - first;
-    places.push_back(static_cast<std::uint32_t>(first + random.next() % size));
+SamplePlaces sample_places(std::span<const Group> groups, std::size_t count, std::size_t each) {
+  const std::size_t n = groups.empty() ? 0 : groups.back().first + groups.back().count;
+  SamplePlaces sample;
+  if (n <= count) {
+    for (std::size_t k = 0; k < n; ++k) sample.places.push_back(static_cast<std::uint32_t>(k));
+    sample.blocks = n;
+    return sample;
   }
-  return places;
+  RandomNumbers random;
+  const std::size_t blocks = divide_up(count, each);
+  auto group = groups.begin();
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const std::size_t size = count * (b + 1) / blocks - count * b / blocks;
+    // A range of the block's part of all places, in the group of a random one.
+    std::size_t first = n * b / blocks, end = n * (b + 1) / blocks;
+    const std::size_t place = first + random.next() % (end - first);
+    while (group->first + group->count <= place) ++group;
+    const std::size_t begin = std::max(first, group->first);
+    const std::size_t past = std::min(end, group->first + group->count);
+    if (past - begin >= size) {
+      first = begin;
+      end = past;
+    } else {
+      first = std::min(place, end - size);
+      end = first + size;
+    }
+    const std::size_t step = (end - first) / size;
+    first += random.next() % (end - first - (size - 1) * step);
+    for (std::size_t k = 0; k < size; ++k)
+      sample.places.push_back(static_cast<std::uint32_t>(first + k * step));
+  }
+  sample.blocks = blocks;
+  return sample;
 }
 
 void Sample::sum_directly(const Octree& targets, const DirectSums& direct) {
   std::vector<std::uint32_t> numbers;
-  for (const std::uint32_t place : places_) numbers.push_back(targets.order()[place]);
-  acceleration_.resize(3 * places_.size());
+  for (const std::uint32_t place : at_.places) numbers.push_back(targets.order()[place]);
+  acceleration_.resize(3 * at_.places.size());
   direct(numbers, acceleration_.data());
 }
 
-Sample::Sample(const Octree& targets, std::size_t count, const DirectSums& direct)
-    : places_(sample_places(targets.size(), count)) {
+Sample::Sample(const Octree& targets, SamplePlaces places, const DirectSums& direct)
+    : targets_(targets.size()), at_(std::move(places)) {
   sum_directly(targets, direct);
   double largest = 0, sum = 0;
   for (const double a : acceleration_) largest = std::max(largest, std::abs(a));
   if (largest == 0) return;
   for (const double a : acceleration_) sum += (a / largest) * (a / largest);
-  least_ = 1e-3 * largest * std::sqrt(sum / static_cast<double>(places_.size()));
+  least_ = 1e-3 * largest * std::sqrt(sum / static_cast<double>(at_.places.size()));
 }
 
 Sample::Sample(const Octree& targets, std::span<const ResultRow> results, std::size_t count,
                const DirectSums& direct)
-    : least_(smallest_divisor(results)) {
+    : targets_(results.size()), least_(smallest_divisor(results)) {
   if (least_ == 0) return;
   std::vector<double> sums{0};  // of all weights before a target
   sums.reserve(results.size() + 1);
@@ -86,48 +113,58 @@ Sample::Sample(const Octree& targets, std::span<const ResultRow> results, std::s
         part * (static_cast<double>(k) + 0x1p-64 * static_cast<double>(random.next()));
     const auto above = std::upper_bound(sums.begin() + 1, sums.end() - 1, at);
     const auto place = static_cast<std::uint32_t>(above - sums.begin() - 1);
-    places_.push_back(place);
+    at_.places.push_back(place);
   }
+  at_.blocks = count;
   weights_ = sums.back();
   sum_directly(targets, direct);
 }
 
-SampleError Sample::error_of(std::span<const ResultRow> results) const {
+std::vector<ResultRow> Sample::rows_of(std::span<const ResultRow> results) const {
+  std::vector<ResultRow> own;
+  for (const std::uint32_t place : at_.places) own.push_back(results[place]);
+  return own;
+}
+
+SampleError Sample::error_of(std::span<const ResultRow> own) const {
   SampleError error;
-  double sum = 0, squares = 0;
-  for (std::size_t k = 0; k < places_.size(); ++k) {
-    const ResultRow& row = results[places_[k]];
-    const double* a = &acceleration_[3 * k];
-    const double wrong = length(row.ax - a[0], row.ay - a[1], row.az - a[2]);
-    if (wrong == 0) continue;
-    const double relative = wrong / std::max(least_, length(a[0], a[1], a[2]));
-    sum += relative * relative;
-    squares += std::pow(relative, 4);
-    error.largest = std::max(error.largest, relative);
+  double sum = 0, squares = 0;  // of the mean squares of blocks
+  for (std::size_t b = 0; b < at_.blocks; ++b) {
+    const std::size_t first = at_.begin(b), end = at_.begin(b + 1);
+    double of_block = 0;
+    for (std::size_t k = first; k < end; ++k) {
+      const double* a = &acceleration_[3 * k];
+      const double wrong = length(own[k].ax - a[0], own[k].ay - a[1], own[k].az - a[2]);
+      if (wrong == 0) continue;
+      const double relative = wrong / std::max(least_, length(a[0], a[1], a[2]));
+      of_block += relative * relative / static_cast<double>(end - first);
+      error.largest = std::max(error.largest, relative);
+    }
+    sum += of_block;
+    squares += of_block * of_block;
   }
-  if (places_.empty()) return error;
-  const auto n = static_cast<double>(places_.size());
+  if (at_.places.empty()) return error;
+  const auto n = static_cast<double>(at_.blocks);
   const double mean = sum / n;
   error.rms = std::sqrt(mean);
-  const bool all = places_.size() == results.size();
-  const double variance = all ? 0 : std::max(0.0, squares / n - mean * mean);
+  const double variance = is_whole() ? 0 : std::max(0.0, squares / n - mean * mean);
   error.bound = std::sqrt(mean + 2 * std::sqrt(variance / n));
   return error;
 }
 
 SampleError Sample::error_with(const Sample& small, std::span<const ResultRow> results) const {
-  SampleError error = error_of(results);
-  if (small.places_.empty()) return error;
+  SampleError error = error_of(rows_of(results));
+  if (small.places().empty()) return error;
   const auto all = static_cast<double>(results.size());
   double mean = 0;
   for (const Sample* const sample : {this, &small})
-    for (std::size_t k = 0; k < sample->places_.size(); ++k) {
-      const ResultRow& row = results[sample->places_[k]];
+    for (std::size_t k = 0; k < sample->places().size(); ++k) {
+      const ResultRow& row = results[sample->places()[k]];
       const double* a = &sample->acceleration_[3 * k];
       const double wrong = length(row.ax - a[0], row.ay - a[1], row.az - a[2]);
       const double relative = wrong / std::max(small.least_, length(a[0], a[1], a[2]));
-      const double drawn = static_cast<double>(places_.size()) +
-                           static_cast<double>(small.places_.size()) * all *
+      const double drawn = static_cast<double>(places().size()) +
+                           static_cast<double>(small.places().size()) * all *
                                (square_inverse(row, small.least_) / small.weights_);
       mean += relative * relative / drawn;
       error.largest = std::max(error.largest, relative);

@@ -14,23 +14,33 @@ namespace gdr::tree {
 using DirectSums =
     std::function<void(std::span<const std::uint32_t> targets, double* acceleration)>;
 
-/// A place out of each of `count` equal parts of n places, at random from a fixed seed; all if
-/// there are fewer.
-std::vector<std::uint32_t> sample_places(std::size_t n, std::size_t count);
+/// Random places, in rising order.
+struct SamplePlaces {
+  std::vector<std::uint32_t> places;
+  std::size_t blocks = 0;  ///< consecutive parts of nearly the same length, which are independent
+
+  /// The first place of a block; that past the last one.
+  std::size_t begin(std::size_t block) const { return places.size() * block / blocks; }
+};
+
+/// `count` of the places of some groups, which are consecutive and begin with 0, from a fixed seed;
+/// all if there are fewer. A block has `each` places of one group, if that has so many: targets
+/// with a common list, whose trial takes about as long as that of one.
+SamplePlaces sample_places(std::span<const Group> groups, std::size_t count, std::size_t each);
 
 /// Errors relative to the acceleration, or to a thousandth of the root mean square of all if that
 /// is larger.
 struct SampleError {
   double rms = 0, largest = 0;
-  /// Root mean square plus twice the standard error of the mean square: few targets with large
-  /// errors, which a sample may miss, make it large.
+  /// Root mean square plus twice the standard error of the mean square, from the blocks of the
+  /// sample: few targets with large errors, which a sample may miss, make it large.
   double bound = 0;
 };
 
 class Sample {
  public:
-  /// The targets at sample_places of the tree's order.
-  Sample(const Octree& targets, std::size_t count, const DirectSums& direct);
+  /// Targets at places of the tree's order.
+  Sample(const Octree& targets, SamplePlaces places, const DirectSums& direct);
   /// Targets that are drawn in proportion to 1 / max(|a|, f)^2, a their acceleration among results
   /// that the tree has computed, f a thousandth of the root mean square of all of them. Where
   /// forces cancel, few targets have most of the relative errors, and other samples miss them.
@@ -38,9 +48,13 @@ class Sample {
          const DirectSums& direct);
 
   /// Places of the targets in the order of the tree.
-  std::span<const std::uint32_t> places() const noexcept { return places_; }
-  /// The errors of results, which are in the order of the tree.
-  SampleError error_of(std::span<const ResultRow> results) const;
+  std::span<const std::uint32_t> places() const noexcept { return at_.places; }
+  /// Whether these are all targets.
+  bool is_whole() const noexcept { return at_.places.size() == targets_; }
+  /// The errors of the sample's results, in the order of its places.
+  SampleError error_of(std::span<const ResultRow> own) const;
+  /// Those of the sample among all results, which are in the order of the tree.
+  std::vector<ResultRow> rows_of(std::span<const ResultRow> results) const;
   /// The same with a sample of small accelerations among these results. An error counts by how
   /// often both samples draw such a target (the balance heuristic of Veach and Guibas 1995), so
   /// that the mean is that of all targets, and few large errors do not scatter it.
@@ -49,7 +63,8 @@ class Sample {
  private:
   void sum_directly(const Octree& targets, const DirectSums& direct);
 
-  std::vector<std::uint32_t> places_;
+  std::size_t targets_;  ///< number of all
+  SamplePlaces at_;
   std::vector<double> acceleration_;  ///< triples, those of direct sums
   double weights_ = 0;                ///< of small accelerations: sum over all targets
   double least_ = 0;                  ///< the smallest divisor of an error

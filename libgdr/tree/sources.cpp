@@ -8,14 +8,16 @@
 namespace gdr::tree {
 namespace {
 
+/// Whether a cluster's pseudo-particles have a sphere to be on.
+bool has_sphere(const Moments& m) { return m.radius > 0; }
+
 /// Numbers the proxies of clusters with more than `particles` particles, for which `has` is true,
-/// and appends them with the mass 0.
+/// from `next`. Returns the number past them.
 template <typename Has>
-void append(const Octree& tree, std::size_t particles, const Has& has, Proxies& proxies,
-            std::vector<Source>& sources) {
+std::size_t number(const Octree& tree, std::size_t particles, const Has& has, Proxies& proxies,
+                   std::size_t next) {
   const std::span<const Cluster> clusters = tree.clusters();
   proxies.first.assign(clusters.size(), Proxies::none);
-  std::size_t next = sources.size();
   for (std::size_t q = 0; q < clusters.size(); ++q)
     if (clusters[q].count > particles && has(q)) {
       proxies.first[q] = static_cast<std::uint32_t>(next);
@@ -25,7 +27,14 @@ void append(const Octree& tree, std::size_t particles, const Has& has, Proxies& 
                     "a tree has at most 2^31 - 1 particles and proxies; use larger leaves or a "
                     "smaller degree");
     }
-  sources.resize(next, {0, 0, 0, 0, proxy_id});
+  return next;
+}
+
+/// The same for proxies that are appended to the sources, with the mass 0.
+template <typename Has>
+void append(const Octree& tree, std::size_t particles, const Has& has, Proxies& proxies,
+            std::vector<Source>& sources) {
+  sources.resize(number(tree, particles, has, proxies, sources.size()), {0, 0, 0, 0, proxy_id});
 }
 
 /// The masses on the sphere that have the multipoles of a unit mass at x, in units of the sphere's
@@ -198,7 +207,8 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
   proxies.degree = degree;
   proxies.points = static_cast<unsigned>(design_for(degree).size());
   append(
-      tree, proxies.points, [&](std::size_t q) { return moments[q].radius > 0; }, proxies, sources);
+      tree, proxies.points, [&](std::size_t q) { return has_sphere(moments[q]); }, proxies,
+      sources);
   const PseudoParticles pseudo(tree, moments, proxies);
   tree.upwards([&](std::size_t q) {
     if (proxies.first[q] == Proxies::none) return;
@@ -209,6 +219,16 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
       sources[proxies.first[q] + k] = {x[0], x[1], x[2], sums[0][k], proxy_id};
     }
   });
+  return proxies;
+}
+
+Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree) {
+  Proxies proxies;
+  proxies.degree = degree;
+  proxies.points = degree < least_degree ? 1 : static_cast<unsigned>(design_for(degree).size());
+  number(
+      tree, proxies.points,
+      [&](std::size_t q) { return degree < least_degree || has_sphere(moments[q]); }, proxies, 0);
   return proxies;
 }
 

@@ -54,6 +54,9 @@ Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
 Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
                        std::vector<Source>& sources);
 
+/// The same without sources, so that the lengths of lists can be counted: of degree 1, monopoles.
+Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree);
+
 /// The velocities of all sources, from those of the particles: sums over the proxies of a cluster
 /// have the time derivatives of the multipole moments. As many momenta as masses are represented:
 /// the momentum of a proxy is what its mass would be if the particles' masses were their momenta,

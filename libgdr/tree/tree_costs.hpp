@@ -4,19 +4,22 @@
 
 namespace gdr::tree {
 
-/// The figures are processor times of the engine "native" on one thread of a Zen 4, divided by that
-/// of a pair of direct sums, 0.6 ns.
+/// The figures are processor times of the engine "native" with AVX-512 on one thread, divided by
+/// that of a pair of direct sums, 0.6 to 0.7 ns.
 struct TreeCosts {
   /// Pairs that the engine of the device computes in the time of one of "native".
   double speed = 1;
 
-  /// The tree of so many sources and targets.
-  double build(double particles) const { return speed * 200 * particles; }
-  /// A trial with a sample, each of whose targets has a list of its own, of this mean length: its
-  /// sources are converted for one target, and fill a part of a vector.
-  double trial(double samples, double length) const {
-    return speed * samples * (4000 + 45 * length);
-  }
+  /// The trees of so many particles.
+  double build(double particles) const { return speed * 250 * particles; }
+  /// Pseudo-particles up to a degree for the clusters of some sources, from those of the children:
+  /// `points` is the number of those of one cluster.
+  double proxies(double sources, double points) const { return speed * 20 * points * sources; }
+  /// Lists of this mean length, which are made and not used.
+  double lists(double count, double length) const { return speed * count * (2000 + 5 * length); }
+  /// A trial with some lists, each for few targets, which fill a part of the vectors: as long as
+  /// they are at most 32, their number does not matter.
+  double trial(double lists, double length) const { return speed * lists * (4000 + 45 * length); }
   /// Expansions for some targets, their evaluation among them: translations are of third order in
   /// the degree, evaluations and other steps of second and fourth.
   double expansions(double targets, unsigned degree) const {
@@ -27,13 +30,16 @@ struct TreeCosts {
   double multipoles(double sources, unsigned degree) const {
     return speed * 4 * degree * degree * sources;
   }
-  /// A target of a sum over proxies and particles, and a pair of its list.
+  /// A target of a sum over proxies and particles.
   double target() const { return speed * 1000; }
-  static constexpr double pair() { return 1.3; }
+  /// A pair of a list: the groups of expansions are small, and fill vectors in part.
+  static constexpr double pair(bool expansions) { return expansions ? 1.7 : 1.3; }
 };
 
-/// The part of the cost of direct sums that a choice may cost: after it, direct sums may still turn
-/// out to be faster.
-constexpr double share_of_choice = 0.25;
+/// The parts of the cost of direct sums, and of what a tree is expected to save of it, that a
+/// choice may cost: after it, direct sums may still turn out to be faster.
+constexpr double share_of_choice = 0.04, share_of_saving = 0.08;
+/// The part of the cost of direct sums that a tree may have at most: estimates are not exact.
+constexpr double most_of_direct = 0.95;
 
 }  // namespace gdr::tree

@@ -120,6 +120,25 @@ TEST_CASE("gravity with a tree is as accurate as asked for, in the sample and ev
   }
 }
 
+TEST_CASE("a choice that ends in direct sums computes few other pairs") {
+  // Softening, or the accuracy, leaves most sources to pairs.
+  const std::size_t n = 20'000;
+  const double all = static_cast<double>(n) * static_cast<double>(n);
+  for (const char* name : {"plummer", "cube", "two clusters"})
+    for (const double eps : {0.0, 1e-2})
+      for (const double wanted : {1e-4, 1e-5, 1e-8}) {
+        CAPTURE(name, eps, wanted);
+        const Bodies b = bodies_named(name, n);
+        Device device = Device::open("native");
+        Gravity gravity(device);
+        Sums s(n);
+        s.report = gravity.compute(n, b.x, b.m, eps, s.acc, s.pot, accuracy(wanted));
+        if (s.report.method != TreeMethod::Direct) continue;
+        CHECK(static_cast<double>(device.statistics().interactions) <= 1.05 * all);
+        CHECK(s.report.sources_per_target == static_cast<double>(n));
+      }
+}
+
 TEST_CASE("trees agree with sums in long doubles for every method and degree") {
   for (const char* name : {"plummer", "charges"}) {
     const Bodies b = bodies_named(name, 1500);
