@@ -25,11 +25,13 @@ set(parts_of_suites
     "mpi calls calls_test errors_test sets_test"
     "mpi failures rank_failure_test"
     "mpi numbers chemistry_test dense_test"
+    "python derivatives test_adjoint_reductions test_course test_derivatives test_gradients_page test_reductions"
     "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
     "python frameworks test_ase test_rebound test_frameworks_page"
     "python mpi test_mpi test_device"
     "python notebooks test_notebooks"
     "python simulations test_simulation_notebooks"
+    "python trees test_gravity test_kernel_tree test_softening test_tree"
     "python types test_types test_guide")
 
 # What `make test-long` runs. Rows "NAME SUITE ITERATIONS CASES": the cases are Catch2's patterns of their titles, where

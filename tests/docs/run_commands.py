@@ -64,6 +64,8 @@ def main() -> int:
     environment = dict(os.environ)
     environment["PATH"] = os.path.dirname(os.path.abspath(gdr)) + os.pathsep + environment["PATH"]
     environment["MAKEFLAGS"] = ""
+    kernels = tempfile.TemporaryDirectory()  # commands share what they compile, as those of a reader do
+    environment["GDR_CACHE_DIR"] = kernels.name
     passed = failed = 0
     for page in pages:
         with tempfile.TemporaryDirectory() as scratch:

@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 import time
 from typing import Dict, Iterator, NamedTuple
 
@@ -17,8 +18,10 @@ import gdr
 # A shell that starts tests in the background lets them ignore SIGINT, with which some interrupt calls.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No test uses compiled kernels of another run, nor leaves some to the user.
-os.environ["GDR_CACHE_DIR"] = "none"
+# Tests and the processes that they start share the kernels that they compile, but use none of another run, nor leave
+# some to the user.
+_kernels = tempfile.TemporaryDirectory(prefix="gdr-kernels-")
+os.environ["GDR_CACHE_DIR"] = _kernels.name
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 #: Packages from PyPI that Debian does not have (`make test` installs them); its own come first.

@@ -1,6 +1,7 @@
 """The course of examples/course: its solutions are right, its exercises are unsolved, and the
 checker finds usual mistakes."""
 
+import functools
 import importlib.util
 import pathlib
 import subprocess
@@ -47,11 +48,15 @@ def test_each_solution_is_accepted_and_each_exercise_is_not(check, number):
         (6, "409.6", '"many"', "not a number"),
     ],
 )
-def test_the_checker_says_what_is_wrong(check, tmp_path, number, right, wrong, message):
+def test_the_checker_says_what_is_wrong(
+    check, tmp_path, monkeypatch, number, right, wrong, message
+):
     name = check.EXERCISES[number][0]
     text = (COURSE / "solutions" / name).read_text()
     assert right in text
     (tmp_path / name).write_text(text.replace(right, wrong))
+    # The checker compares the values of laws, not their clocks: a short search.
+    monkeypatch.setattr(gdr, "compile", functools.partial(gdr.compile, effort=0))
     found = check.verdict(number, tmp_path)
     assert found is not None and message in found
 

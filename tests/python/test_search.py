@@ -45,6 +45,12 @@ class FakeBars:
         monkeypatch.setitem(sys.modules, "tqdm.auto", module)
 
 
+@pytest.fixture(autouse=True)
+def without_cache(monkeypatch):
+    """Every kernel is searched for, also one of an earlier test."""
+    monkeypatch.setenv("GDR_CACHE_DIR", "none")
+
+
 @pytest.fixture()
 def bars(monkeypatch):
     monkeypatch.setattr(_search, "_FIRST_SECONDS", 0.0)
