@@ -30,8 +30,17 @@ double tolerance_of(const std::string& engine, const std::string& precision) {
   return precision.empty() ? 5e-7 : 3e-14;
 }
 
-void check_log_sums(const std::string& precision, double scale, std::size_t sources,
-                    unsigned seed) {
+/// Exponents (xs - x) scale, whose sums and means have all forms of the statement.
+std::string text_of_log_sums(const std::string& precision, double scale) {
+  return precision + "VARI x; VARJ xs, v; VARF l, w, some, both; VARF vec3 m;\n" + "e = (xs - x)*" +
+         std::to_string(static_cast<long long>(scale)) +
+         ";\nl logsumexp= e : w = v;\n"
+         "if (v > 0) { some logsumexp= e : m = vec3(v, 2*v, xs); }\n"
+         "both logsumexp= e; both logsumexp= -e;\n";
+}
+
+void check_log_sums(const Kernel& kernel, const std::string& precision, double scale,
+                    std::size_t sources, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
   const std::size_t targets = 6;
@@ -43,16 +52,7 @@ void check_log_sums(const std::string& precision, double scale, std::size_t sour
     data["xs"].push_back(number());
     data["v"].push_back(number());
   }
-  const std::string factor = std::to_string(static_cast<long long>(scale));
-  const std::string text = precision +
-                           "VARI x; VARJ xs, v; VARF l, w, some, both; VARF vec3 m;\n"
-                           "e = (xs - x)*" +
-                           factor +
-                           ";\nl logsumexp= e : w = v;\n"
-                           "if (v > 0) { some logsumexp= e : m = vec3(v, 2*v, xs); }\n"
-                           "both logsumexp= e; both logsumexp= -e;\n";
-  INFO(text << sources << " sources, seed " << seed);
-  const Kernel kernel(*compiled(text).program);
+  INFO(precision << "scale " << scale << ", " << sources << " sources, seed " << seed);
   for (const std::string& engine : sum_engines) {
     const Data got = run(kernel, data, targets, sources, engine);
     const double tolerance = tolerance_of(engine, precision);
@@ -97,9 +97,11 @@ TEST_CASE(
     "logarithms of sums and weighted means of exponents of any size are those of the definition") {
   unsigned seed = 11;
   for (const double scale : {1.0, 30.0, 4096.0, 1048576.0})
-    for (const std::size_t sources : {0UL, 1UL, 2UL, 33UL})
-      for (const std::string precision : {"", "precision long;\n"})
-        check_log_sums(precision, scale, sources, ++seed);
+    for (const std::string precision : {"", "precision long;\n"}) {
+      const Kernel kernel(*compiled(text_of_log_sums(precision, scale)).program);
+      for (const std::size_t sources : {0UL, 1UL, 2UL, 33UL})
+        check_log_sums(kernel, precision, scale, sources, ++seed);
+    }
 }
 
 TEST_CASE(
