@@ -3,8 +3,8 @@
 #   gdr_share_headers(TARGET [HEADER...])  precompiles the headers that most files of the target include:
 #                                          those of shared_headers.hpp and the given ones; not where files are
 #                                          compiled together, which gains more
-#   gdr_compile_together(TARGET [EXCEPT FILE...] [APART FOLDER...])
-#                                          compiles up to GDR_FILES_TOGETHER files in one go: names in unnamed
+#   gdr_compile_together(TARGET [AT_MOST N] [EXCEPT FILE...] [APART FOLDER...])
+#                                          compiles up to N (GDR_FILES_TOGETHER) files in one go: names in unnamed
 #                                          namespaces differ within a target; the given files stay on their own,
 #                                          those of each given folder among themselves
 #   gdr_cache_precompiled_headers()        lets ccache accept precompiled headers in this directory and below
@@ -56,7 +56,11 @@ function(gdr_compile_together target)
   if(NOT GDR_COMPILE_TOGETHER)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 together "" "" "EXCEPT;APART")
+  cmake_parse_arguments(PARSE_ARGV 1 together "" "AT_MOST" "EXCEPT;APART")
+  set(at_most ${GDR_FILES_TOGETHER})
+  if(together_AT_MOST AND together_AT_MOST LESS at_most)
+    set(at_most ${together_AT_MOST})
+  endif()
   # CMake's property UNITY_BUILD leaves out files that have options, such as those of -O1.
   get_target_property(sources ${target} SOURCES)
   set(groups)
@@ -89,7 +93,7 @@ function(gdr_compile_together target)
   foreach(group IN LISTS groups)
     # Units of the same size, so that cores finish together.
     list(LENGTH files_${group} count)
-    math(EXPR units "(${count} + ${GDR_FILES_TOGETHER} - 1) / ${GDR_FILES_TOGETHER}")
+    math(EXPR units "(${count} + ${at_most} - 1) / ${at_most}")
     math(EXPR size "(${count} + ${units} - 1) / ${units}")
     while(files_${group})
       list(SUBLIST files_${group} 0 ${size} files)

@@ -27,7 +27,7 @@ std::vector<Setting> settings() {
   return list;
 }
 
-struct Shape {
+struct BodyShape {
   ChipPartition partition;
   unsigned blocks;
   std::size_t items;
@@ -36,7 +36,7 @@ struct Shape {
 
 /// Runs on equal and on different j-items: cached items must not affect later runs.
 std::vector<std::uint64_t> results(const Program& program, const Setting& setting,
-                                   const Shape& shape) {
+                                   const BodyShape& shape) {
   Geometry geometry = small_geometry(1, shape.blocks, 4, 32);
   geometry.local_words = 64;
   Rig rig(geometry, setting.engine, 1, setting.isa);
@@ -86,7 +86,7 @@ void compare(const std::string& text) {
       if (returns && partition == ChipPartition::SourcesOverBlocks) continue;
       for (const unsigned blocks : {1U, 3U}) {
         for (const std::size_t items : {1U, 2U, 13U, 40U, 1200U}) {
-          const Shape shape{partition, blocks, items, flags};
+          const BodyShape shape{partition, blocks, items, flags};
           CAPTURE(text, partition == ChipPartition::TargetsOverBlocks, blocks, items, flags);
           const auto expected = results(program, {"reference", ""}, shape);
           for (const Setting& s : settings()) {

@@ -26,7 +26,7 @@ std::vector<const char*> fast_isas() {
   return names;
 }
 
-void compare(const Program& program, const std::vector<Shape>& shapes) {
+void compare_engines(const Program& program, const std::vector<Shape>& shapes) {
   for (std::uint64_t round = 0; round < test::test_iterations(1); ++round) {
     for (const auto& [name, sample] : samplers) {
       for (const Shape& shape : shapes) {
@@ -47,15 +47,15 @@ void compare(const Program& program, const std::vector<Shape>& shapes) {
 }  // namespace
 
 TEST_CASE("a matrix product has the same bits as the body's instructions") {
-  compare(assembled(small_product()), {{1, 1, 32, 40}, {3, 5, 10, 61}, {4, 16, 16, 7}});
+  compare_engines(assembled(small_product()), {{1, 1, 32, 40}, {3, 5, 10, 61}, {4, 16, 16, 7}});
 }
 
 TEST_CASE("a matrix product of doubles has the same bits as the kernel's instructions") {
-  compare(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+  compare_engines(dgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
 }
 
 TEST_CASE("a matrix product of floats has the same bits as the kernel's instructions") {
-  compare(sgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
+  compare_engines(sgemm(), {{2, 3, 32, 23}, {1, 16, 32, 9}});
 }
 
 TEST_CASE("a matrix product keeps all bits of small sums next to large ones") {
@@ -147,7 +147,7 @@ TEST_CASE("outputs before the first sums of a matrix product are those of Start"
   const Program program = assembled(text);
   REQUIRE(match_matmul(program));
   CHECK_FALSE(match_matmul(program)->begins_with_zeros);
-  compare(program, {{1, 1, 32, 40}, {3, 5, 10, 61}});
+  compare_engines(program, {{1, 1, 32, 40}, {3, 5, 10, 61}});
   const auto first =
       results(program, {1, 1, 32, 40}, "vector", fast_isas().front(), uniform, 1, true);
   CHECK(real(first[0]) == 3);

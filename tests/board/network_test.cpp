@@ -264,7 +264,7 @@ TEST_CASE("results do not depend on the number of threads", "[board]") {
   const Geometry g = small_geometry(2, 4, 6, 64);
   std::vector<std::vector<std::uint64_t>> results;
   std::vector<ChipState> states;
-  WorkCounts counts[3];
+  gdr::WorkCounts counts[3];
   const unsigned threads[] = {1, 2, 7};
   for (std::size_t t = 0; t < 3; ++t) {
     Rig rig(g, "vector", threads[t]);

@@ -36,7 +36,7 @@ std::string limited_to(unsigned processes) {
 
 const std::string refusal = "the system refuses further threads and processes";
 
-bool has(const std::string& text, const std::string& part) {
+bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -101,12 +101,12 @@ TEST_CASE("what needs a thread or a process names the limit where the system ref
     const Outcome outcome = shell.run(limited + " gdr info --device " + device);
     INFO(outcome.err);
     CHECK(outcome.status == 1);
-    CHECK(has(outcome.err, refusal));
-    CHECK_FALSE(has(outcome.err, "internal error"));
+    CHECK(contains(outcome.err, refusal));
+    CHECK_FALSE(contains(outcome.err, "internal error"));
   }
   const Outcome report = shell.run(limited + " gdr info --bug-report");
   CHECK(report.status == 0);
-  CHECK(has(report.out, refusal));
+  CHECK(contains(report.out, refusal));
 }
 
 TEST_CASE("a server whose host refuses it threads or processes tells its clients, and goes on") {

@@ -20,7 +20,7 @@ std::set<std::string> found(const std::string& text, const char* pattern) {
 }
 
 /// The commands in `gdr --help`.
-std::set<std::string> command_names(const Shell& shell) {
+std::set<std::string> listed_commands(const Shell& shell) {
   return found(shell.run("gdr --help").out, "\n  ([a-z]+)  +[a-z]");
 }
 
@@ -42,7 +42,7 @@ std::string without_escapes(std::string page) {
 
 TEST_CASE("the manual page of a command has all its options") {
   const Shell shell;
-  const std::set<std::string> names = command_names(shell);
+  const std::set<std::string> names = listed_commands(shell);
   CHECK(names.size() >= 16);
   const std::string overview = without_escapes(shell.run("gdr man").out);
   for (const std::string& name : names) {
@@ -65,7 +65,7 @@ TEST_CASE("manual pages are formatted without warnings") {
   const Shell shell;
   REQUIRE(shell.run("mkdir pages && gdr man --all pages").status == 0);
   std::set<std::string> pages = {"gdr.1"};
-  for (const std::string& name : command_names(shell)) pages.insert("gdr-" + name + ".1");
+  for (const std::string& name : listed_commands(shell)) pages.insert("gdr-" + name + ".1");
   const bool man = shell.run("command -v man && man --warnings -l /dev/null").status == 0;
   const bool groff = shell.run("command -v groff").status == 0;
   const bool mandoc = shell.run("command -v mandoc").status == 0;

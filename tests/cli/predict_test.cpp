@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/json_output.hpp"
 #include "cli/shell.hpp"
 #include "libgdr/cli/predict_report.hpp"
 #include "support/catch.hpp"
@@ -12,13 +13,6 @@
 
 namespace gdr::test {
 namespace {
-
-nlohmann::json json_of(const Shell& shell, const std::string& line) {
-  const Outcome outcome = shell.run(line);
-  INFO(line << "\n" << outcome.err);
-  REQUIRE(outcome.status == 0);
-  return nlohmann::json::parse(outcome.out);
-}
 
 /// Checks that a command line is refused with a status and a message.
 void refused(const Shell& shell, const std::string& line, int status, const std::string& words) {

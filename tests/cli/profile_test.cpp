@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "cli/json_output.hpp"
 #include "cli/shell.hpp"
 #include "support/catch.hpp"
 
@@ -11,13 +12,6 @@ namespace gdr::test {
 namespace {
 
 using nlohmann::json;
-
-json json_of(const Shell& shell, const std::string& line) {
-  const Outcome outcome = shell.run(line);
-  INFO(line << "\n" << outcome.err);
-  REQUIRE(outcome.status == 0);
-  return json::parse(outcome.out);
-}
 
 bool advises(const json& profile, const std::string& words) {
   return std::ranges::any_of(profile["advice"], [&](const json& text) {

@@ -29,7 +29,7 @@ std::string charges_of_graph(const kc::Graph& graph) {
 std::string charges_of(const std::string& text) { return charges_of_graph(graph_of(text)); }
 
 /// A kernel with a difference d of positions and its square r2.
-std::string law(const std::string& declarations, const std::string& statements) {
+std::string charged_law(const std::string& declarations, const std::string& statements) {
   return "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos;" + declarations +
          "dx = xj - xi; dy = yj - yi; dz = zj - zi; r2 = dx*dx + dy*dy + dz*dz;" + statements;
 }
@@ -63,51 +63,57 @@ TEST_CASE("the charges of the library's kernels are found, or what is in their w
 }
 
 TEST_CASE("charges of laws of users: one, several, vectors") {
-  CHECK(charges_of(law("CONST kappa; VARJ qj; VARF pot;",
-                       "skip if (r2 == 0); r = sqrt(r2); pot += qj*exp(-(kappa*r))/r;")) == "qj");
-  CHECK(charges_of(law("VARJ wj; VARF s;", "r = sqrt(5*r2); s += wj*(1 + r + r2/3)*exp(-r);")) ==
-        "wj");
-  CHECK(charges_of(law("VARJ fx, fy, fz; VARF u, v, w;",
-                       "skip if (r2 == 0); rinv = rsqrt(r2);"
-                       "fd = (fx*dx + fy*dy + fz*dz)*rinv*rinv*rinv;"
-                       "u += fx*rinv + fd*dx; v += fy*rinv + fd*dy; w += fz*rinv + fd*dz;")) ==
-        "fx fy fz");
-  CHECK(charges_of(law("VARJ vec3 f; VARF vec3 u;", "u += f/(1 + r2);")) == "f_0 f_1 f_2");
-  CHECK(charges_of(law("VARJ q, p; VARF a, b;", "a += q*r2 - p*dx; b -= 3*p*sqrt(r2);")) == "q p");
+  CHECK(charges_of(charged_law("CONST kappa; VARJ qj; VARF pot;",
+                               "skip if (r2 == 0); r = sqrt(r2); pot += qj*exp(-(kappa*r))/r;")) ==
+        "qj");
+  CHECK(charges_of(charged_law("VARJ wj; VARF s;",
+                               "r = sqrt(5*r2); s += wj*(1 + r + r2/3)*exp(-r);")) == "wj");
+  CHECK(charges_of(charged_law(
+            "VARJ fx, fy, fz; VARF u, v, w;",
+            "skip if (r2 == 0); rinv = rsqrt(r2);"
+            "fd = (fx*dx + fy*dy + fz*dz)*rinv*rinv*rinv;"
+            "u += fx*rinv + fd*dx; v += fy*rinv + fd*dy; w += fz*rinv + fd*dz;")) == "fx fy fz");
+  CHECK(charges_of(charged_law("VARJ vec3 f; VARF vec3 u;", "u += f/(1 + r2);")) == "f_0 f_1 f_2");
+  CHECK(charges_of(charged_law("VARJ q, p; VARF a, b;", "a += q*r2 - p*dx; b -= 3*p*sqrt(r2);")) ==
+        "q p");
 }
 
 TEST_CASE("conditions, selections and quotients without charges are allowed") {
-  CHECK(charges_of(law("CONST rc2; VARJ q; VARF f;", "if (r2 < rc2) { f += q*r2; }")) == "q");
-  CHECK(charges_of(law("VARJ q; VARF f;", "f += r2 > 1 ? q : 2*q*dx;")) == "q");
-  CHECK(charges_of(law("VARI si; VARJ q; VARF f;", "f -= -q*max(si - r2, 0)/(si + r2);")) == "q");
-  CHECK(charges_of(law("VARI int ni; VARJ int nj; VARJ q; VARF f;",
-                       "f += ni != nj ? q*r2 : 0*q;")) == "q | ni = nj");
+  CHECK(charges_of(charged_law("CONST rc2; VARJ q; VARF f;", "if (r2 < rc2) { f += q*r2; }")) ==
+        "q");
+  CHECK(charges_of(charged_law("VARJ q; VARF f;", "f += r2 > 1 ? q : 2*q*dx;")) == "q");
+  CHECK(charges_of(charged_law("VARI si; VARJ q; VARF f;", "f -= -q*max(si - r2, 0)/(si + r2);")) ==
+        "q");
+  CHECK(charges_of(charged_law("VARI int ni; VARJ int nj; VARJ q; VARF f;",
+                               "f += ni != nj ? q*r2 : 0*q;")) == "q | ni = nj");
 }
 
 TEST_CASE("a selection of zero leaves a law linear in its charges") {
-  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? qj*rsqrt(r2) : 0;")) == "qj");
-  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? 0.0 : qj;")) == "qj");
-  CHECK(charges_of(law("VARJ qj; VARF f;", "f += r2 > 0 ? qj : 1;")).find("has no variable") !=
-        std::string::npos);
-  CHECK(charges_of(law("VARJ qj; VARF f;", "f += 0*qj*r2;")) ==
+  CHECK(charges_of(charged_law("VARJ qj; VARF f;", "f += r2 > 0 ? qj*rsqrt(r2) : 0;")) == "qj");
+  CHECK(charges_of(charged_law("VARJ qj; VARF f;", "f += r2 > 0 ? 0.0 : qj;")) == "qj");
+  CHECK(charges_of(charged_law("VARJ qj; VARF f;", "f += r2 > 0 ? qj : 1;"))
+            .find("has no variable") != std::string::npos);
+  CHECK(charges_of(charged_law("VARJ qj; VARF f;", "f += 0*qj*r2;")) ==
         "its results are zero for all sources");
 }
 
 TEST_CASE("a variable that multiplies a charge in some terms is carried by it") {
-  CHECK(charges_of(law("VARJ q, s; VARF f, g;", "f += q*r2; g += q*s*r2 - q;")) == "q | s of q");
-  CHECK(charges_of(law("VARJ s; VARJ q as charge; VARF g;", "g += s*q*r2;")) == "q | s of q");
-  CHECK(charges_of(law("VARJ s, q; VARF g;", "g += s*q*r2;")) == "s | q of s");
+  CHECK(charges_of(charged_law("VARJ q, s; VARF f, g;", "f += q*r2; g += q*s*r2 - q;")) ==
+        "q | s of q");
+  CHECK(charges_of(charged_law("VARJ s; VARJ q as charge; VARF g;", "g += s*q*r2;")) ==
+        "q | s of q");
+  CHECK(charges_of(charged_law("VARJ s, q; VARF g;", "g += s*q*r2;")) == "s | q of s");
   for (const char* const order : {"vx, m, vy", "m, vx, vy", "vy, vx, m"})
-    CHECK(charges_of(
-              law(std::string("VARJ ") + order + "; VARF a, b;", "a += m*vx*r2; b += m*vy*r2;"))
+    CHECK(charges_of(charged_law(std::string("VARJ ") + order + "; VARF a, b;",
+                                 "a += m*vx*r2; b += m*vy*r2;"))
               .starts_with("m |"));
-  CHECK(charges_of(law("VARJ q, p, s; VARF f;", "f += q*r2 + p + q*s + p*s*dx;")) ==
+  CHECK(charges_of(charged_law("VARJ q, p, s; VARF f;", "f += q*r2 + p + q*s + p*s*dx;")) ==
         "result \"f\" depends on products of \"s\" with several charges: \"q\", \"p\"");
 }
 
 TEST_CASE("the obstacle names the variable and the result") {
   const auto refused = [](const std::string& declarations, const std::string& statements) {
-    return charges_of(law(declarations, statements));
+    return charges_of(charged_law(declarations, statements));
   };
   const std::string other = "result \"f\" depends on \"q\" in another way than as a factor";
   for (const char* const f : {"r2/q", "sqrt(q)", "exp(q*dx)", "abs(q)", "min(q, r2)", "pow(r2, q)",
@@ -134,9 +140,9 @@ TEST_CASE("the obstacle names the variable and the result") {
 }
 
 TEST_CASE("variables that no result needs have no effect") {
-  CHECK(charges_of(law("VARJ q, s; VARF f;", "t = sqrt(s); f += q*r2;")) == "q");
-  CHECK(charges_of(law("VARI int ni; VARJ int nj; VARJ q; VARF f;", "t = ni == nj; f += q*r2;")) ==
-        "q");
+  CHECK(charges_of(charged_law("VARJ q, s; VARF f;", "t = sqrt(s); f += q*r2;")) == "q");
+  CHECK(charges_of(charged_law("VARI int ni; VARJ int nj; VARJ q; VARF f;",
+                               "t = ni == nj; f += q*r2;")) == "q");
 }
 
 }  // namespace gdr::test

@@ -75,20 +75,20 @@ Data data_of(const std::vector<Source>& sources, const std::vector<double>& x) {
   return data;
 }
 
-const std::string head = "VARI x; VARJ short e; VARJ long l; VARJ int i, id;\n";
-const std::vector<std::string> engines{"reference", "vector", "native", "native-float"};
+const std::string reduction_head = "VARI x; VARJ short e; VARJ long l; VARJ int i, id;\n";
+const std::vector<std::string> reduction_engines{"reference", "vector", "native", "native-float"};
 
 /// Key and index of a minimum or maximum, among sources of which several may have the same key.
 void check_keyed(const KeyKind& key, const ConditionKind& condition, bool least,
                  const std::string& precision = "") {
-  const std::string text = precision + head + "VARF m; VARF int who;\n" + condition.text + "\nm " +
-                           (least ? "min= " : "max= ") + key.text + " : who = id;\n";
+  const std::string text = precision + reduction_head + "VARF m; VARF int who;\n" + condition.text +
+                           "\nm " + (least ? "min= " : "max= ") + key.text + " : who = id;\n";
   const Kernel kernel(*compiled(text).program);
   const std::vector<double> targets{0, 1, -2};
   for (const std::vector<double>& set : key_sets) {
     const std::vector<Source> sources = sources_of(set);
     const Data data = data_of(sources, targets);
-    for (const std::string& engine : engines)
+    for (const std::string& engine : reduction_engines)
       for (const std::string more : {"", ",partition=sources"}) {
         const Data got = run(kernel, data, targets.size(), sources.size(), engine + more);
         for (std::size_t t = 0; t < targets.size(); ++t) {
@@ -130,14 +130,14 @@ TEST_CASE("keys under conditions that are constant, or hold for some sources, ha
 }
 
 TEST_CASE("a minimum in a branch or loop that a constant excludes is that of no sources") {
-  const std::string text = head +
+  const std::string text = reduction_head +
                            "CONST on = 0; VARF least, most, both, b[2], sum; VARF int ib[2];\n"
                            "if (on > 0) { least min= e; both min= e; } else { sum += 0*e; }\n"
                            "if (on == 0) { both += e; } else { if (e > x) { most max= l; } }\n"
                            "for k = 1 .. on { b[k - 1] min= e*e : ib[k - 1] = id; }\n";
   const Kernel kernel(*compiled(text).program);
   const Data data = data_of(sources_of({-3, -1, 5}), {1, 2});
-  for (const std::string& engine : engines) {
+  for (const std::string& engine : reduction_engines) {
     INFO(engine);
     const Data got = run(kernel, data, 2, 3, engine);
     for (std::size_t t = 0; t < 2; ++t) {
@@ -151,7 +151,7 @@ TEST_CASE("a minimum in a branch or loop that a constant excludes is that of no 
 }
 
 TEST_CASE("results whose contributions never count are those of no sources") {
-  const std::string text = head +
+  const std::string text = reduction_head +
                            "VARF least, most, sum, a, b; VARF int low, high, count, ia, ib;\n"
                            "VARF list found[3]; skip if (1 > 0);\n"
                            "least min= e; most max= l; sum += e; low min= i; high max= i;\n"
@@ -159,7 +159,7 @@ TEST_CASE("results whose contributions never count are those of no sources") {
                            "found append= id;\n";
   const Kernel kernel(*compiled(text).program);
   const Data data = data_of(sources_of({-3, -1, 5}), {1, 2});
-  for (const std::string& engine : engines) {
+  for (const std::string& engine : reduction_engines) {
     INFO(engine);
     const Data got = run(kernel, data, 2, 3, engine);
     for (std::size_t t = 0; t < 2; ++t) {
@@ -180,14 +180,14 @@ TEST_CASE("results whose contributions never count are those of no sources") {
 }
 
 TEST_CASE("infinite keys are the largest and the least") {
-  const std::string text = head +
+  const std::string text = reduction_head +
                            "VARF a, b, c, d; VARF int ia, ib;\n"
                            "k = e*e*e;\na min= k : ia = id; b max= k - x : ib = id;\n"
                            "c min= l*l*l; d max= l*l*l;\n";
   const Kernel kernel(*compiled(text).program);
   const Data data = data_of(sources_of({1e150, -1, 1e150, -2}), {1});
   const Data few = data_of(sources_of({-1e150, 3, -1e150}), {1});
-  for (const std::string& engine : engines) {
+  for (const std::string& engine : reduction_engines) {
     INFO(engine);
     const Data got = run(kernel, data, 1, 4, engine);
     CHECK(got.at("a")[0] == -8);
@@ -206,7 +206,8 @@ TEST_CASE("infinite keys are the largest and the least") {
 
 TEST_CASE("sums, minima and maxima without index count what conditions select") {
   for (const ConditionKind& condition : conditions) {
-    const std::string text = head + "VARF least, most, sum, wide; VARF int low, high, count;\n" +
+    const std::string text = reduction_head +
+                             "VARF least, most, sum, wide; VARF int low, high, count;\n" +
                              condition.text +
                              "\nleast min= e - x; most max= e - x; sum += e; wide -= l - x;\n"
                              "low min= i; high max= i; count += i;\n";
@@ -214,7 +215,7 @@ TEST_CASE("sums, minima and maxima without index count what conditions select") 
     for (const std::vector<double>& set : key_sets) {
       const std::vector<Source> sources = sources_of(set);
       const Data data = data_of(sources, {-2, 0.5});
-      for (const std::string& engine : engines) {
+      for (const std::string& engine : reduction_engines) {
         const Data got = run(kernel, data, 2, sources.size(), engine);
         for (std::size_t t = 0; t < 2; ++t) {
           const double x = data.at("x")[t];

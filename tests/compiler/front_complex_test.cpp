@@ -18,12 +18,12 @@ using Complex = std::complex<long double>;
 constexpr Complex z{1.5L, -2.25L}, w{-0.75L, 0.5L};
 constexpr long double x = 3;
 
-const std::string head =
+const std::string complex_head =
     "VARI complex z; VARJ complex w; CONST x; VARI int n; VARF complex f; VARF s;\n";
 
 /// The sums of f and s after these statements.
 std::map<std::string, long double> sums_of(const std::string& statements) {
-  const kc::Graph g = graph_of(head + statements);
+  const kc::Graph g = graph_of(complex_head + statements);
   const auto terms = terms_of(g, {{"z_0", {z.real()}},
                                   {"z_1", {z.imag()}},
                                   {"w_0", {w.real()}},
@@ -49,7 +49,7 @@ long double real_value(const std::string& expression) {
 bool near(const Complex& a, const Complex& b) { return std::abs(a - b) <= 4e-19L * std::abs(b); }
 
 std::string message_of(const std::string& statements) {
-  return kc::read_kernel(head + statements, "test.gdk").diagnostics.render();
+  return kc::read_kernel(complex_head + statements, "test.gdk").diagnostics.render();
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TEST_CASE("real numbers become complex where a complex number is declared") {
 
 TEST_CASE("constant parts of zero and one cost no operation") {
   const auto count = [](const std::string& statements) {
-    return kc::count_flops(graph_of(head + statements));
+    return kc::count_flops(graph_of(complex_head + statements));
   };
   CHECK(count("f += complex(0, 1)*z;") == 2);             // the sums into the result
   CHECK(count("f += complex(0, x)*w;") == 4);             // two products

@@ -7,7 +7,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr long double infinity = std::numeric_limits<long double>::infinity();
+constexpr long double long_infinity = std::numeric_limits<long double>::infinity();
 constexpr long double nan = std::numeric_limits<long double>::quiet_NaN();
 
 }  // namespace
@@ -18,7 +18,7 @@ TEST_CASE("minima and maxima of special values follow the machine") {
   CHECK(std::signbit(value_of("min(a, b)", {.a = 0.0L, .b = -0.0L})));
   CHECK(!std::signbit(value_of("max(a, b)", {.a = -0.0L, .b = 0.0L})));
   CHECK(!std::signbit(value_of("abs(a)", {.a = -0.0L})));
-  CHECK(value_of("rsqrt(a)", {.a = 0}) == infinity);
+  CHECK(value_of("rsqrt(a)", {.a = 0}) == long_infinity);
 }
 
 TEST_CASE("a false condition excludes infinite and NaN contributions") {
@@ -26,7 +26,7 @@ TEST_CASE("a false condition excludes infinite and NaN contributions") {
   auto results = kc::empty_results<long double>(g);
   kc::reduce_terms(g, terms_of(g, {{"a", {0}}}), results);
   CHECK(results[1] == 0);
-  kc::reduce_terms(g, terms_of(g, {{"a", {infinity}}}), results);
+  kc::reduce_terms(g, terms_of(g, {{"a", {long_infinity}}}), results);
   CHECK(results[1] == 0);
 }
 

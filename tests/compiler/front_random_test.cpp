@@ -20,9 +20,9 @@ struct Written {
 /// Writes a kernel with inputs a, b (VARI), c (VARJ), ints n, m, results f, g, r, s and temporaries
 /// t0 to t4, and does what the text says as it goes: `running` is false in branches that are not
 /// taken and behind a skip that applies.
-class Author {
+class TextAuthor {
  public:
-  explicit Author(std::uint64_t seed) : random_(seed) {
+  explicit TextAuthor(std::uint64_t seed) : random_(seed) {
     for (const char* name : {"a", "b", "c", "n", "m"}) inputs_[name] = below(7) - 3;
     for (int i = 0; i < 5; ++i) {
       const Written w = number(2);
@@ -210,7 +210,7 @@ class Author {
 
 TEST_CASE("random kernels give the expected graph values") {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
-    Author author(seed);
+    TextAuthor author(seed);
     INFO("seed " << seed << "\n" << author.text());
     const kc::Graph g = graph_of(author.text());
     std::vector<Given> given;

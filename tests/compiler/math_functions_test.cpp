@@ -121,7 +121,7 @@ std::vector<double> arguments(const Function& f, Precision precision, std::size_
 }
 
 /// The vector engine has the same bits on all instruction sets.
-std::vector<std::string> engines() {
+std::vector<std::string> function_engines() {
   std::vector<std::string> all{"reference", "vector"};
   for (const Isa isa : host_isas()) {
     const std::string name = ",isa=" + std::string(isa_name(isa));
@@ -188,7 +188,7 @@ TEST_CASE("functions agree with MPFR") {
         return std::fabs(v) > 1e38 || std::fabs(v) < 1e-37 ? 0.75 : double(float(v));
       });
       const Exact of_doubles = exact_values(f, given), of_floats = exact_values(f, floats);
-      for (const std::string& engine : engines()) {
+      for (const std::string& engine : function_engines()) {
         const auto& [x, values] = is_float(engine) ? of_floats : of_doubles;
         const Data got = run(kernel, {{"x", x}, {"s", {0}}}, x.size(), 1, engine);
         long double worst = 0;
@@ -260,7 +260,7 @@ void check_pairs(const std::string& name, const Pairs& pairs, bool shorts) {
   std::ranges::transform(floats.y, floats.y.begin(), limited);
   const std::vector<long double> of_doubles = exact_values(name, pairs),
                                  of_floats = exact_values(name, floats);
-  for (const std::string& engine : engines()) {
+  for (const std::string& engine : function_engines()) {
     const Pairs& given = is_float(engine) ? floats : pairs;
     const std::vector<long double>& values = is_float(engine) ? of_floats : of_doubles;
     const Data got =
@@ -362,7 +362,7 @@ TEST_CASE("sets of Boys functions agree with MPFR") {
       for (std::size_t k = 0; k < exact.size(); ++k)
         for (const double x : t)
           exact[k].push_back(mpfr_function("boys", x, 0, static_cast<int>(k)));
-      for (const std::string& engine : engines()) {
+      for (const std::string& engine : function_engines()) {
         if (is_float(engine)) continue;
         const Kernel& kernel = engine.starts_with("native") ? unscheduled_kernel : scheduled_kernel;
         const Data got = run(kernel, {{"x", t}, {"s", {0}}}, t.size(), 1, engine);
@@ -402,7 +402,7 @@ TEST_CASE("numbers become ints as in C") {
       x.insert(x.end(), {34359738367.0, -34359738367.0, 34359738366.75, 0x1p34 + 0.5});
     while (x.size() < count)
       x.push_back(to_short(std::exp2(exponent(random))) * (random() % 2 == 0 ? 1 : -1));
-    for (const std::string& engine : engines()) {
+    for (const std::string& engine : function_engines()) {
       const Data got = run(kernel, {{"x", x}, {"s", {0}}}, x.size(), 1, engine);
       for (std::size_t i = 0; i < x.size(); ++i) {
         if (is_float(engine) && x[i] != static_cast<double>(static_cast<float>(x[i]))) continue;
@@ -429,7 +429,7 @@ TEST_CASE("ints are divided by constants as in C") {
     CAPTURE(text);
     const CompileResult made = compiled(text);
     const Kernel kernel(*made.program);
-    for (const std::string& engine : engines()) {
+    for (const std::string& engine : function_engines()) {
       const Data got = run(kernel, {{"n", n}, {"s", {0}}}, n.size(), 1, engine);
       for (std::size_t i = 0; i < n.size(); ++i) {
         const auto value = static_cast<std::int64_t>(n[i]);
@@ -480,7 +480,7 @@ TEST_CASE("functions of zero, infinities and NaN") {
       CompileOptions unscheduled;
       unscheduled.pipeline = false;
       const Kernel kernel(*compile_kernel(text, "test.gdk", unscheduled).program);
-      for (const std::string& engine : engines()) {
+      for (const std::string& engine : function_engines()) {
         if (is_float(engine)) continue;
         const Data got = run(kernel, {{"x", {0, 1, -1}}, {"s", {1e300}}}, 3, 1, engine);
         const double expected[] = {f.at_zero, f.at_infinity, f.at_minus_infinity};
@@ -554,7 +554,7 @@ TEST_CASE("functions outside of their ranges give what the reference page says")
       CAPTURE(text);
       const CompileResult made = compiled(text);
       const Kernel kernel(*made.program);
-      for (const std::string& engine : engines()) {
+      for (const std::string& engine : function_engines()) {
         if (is_float(engine)) continue;
         const Data got = run(kernel, data, cases.size(), 1, engine);
         for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -85,7 +85,7 @@ class NetworkServer {
   unsigned port_ = 0;
 };
 
-std::vector<double> gravity(gdr::Device& device) {
+std::vector<double> forces_of_stars(gdr::Device& device) {
   constexpr std::size_t n = 700;
   const std::vector<double> position = library_test::rough_values(3 * n, 1), mass(n, 1.0 / n);
   std::vector<double> results(4 * n);
@@ -103,7 +103,7 @@ TEST_CASE("a board of another host returns the emulator's bits and counters") {
     gdr::Device there = gdr::Device::open(server.device(streams));
     CHECK(contains(there.description(), "board:tcp:127.0.0.1:" + std::to_string(server.port()) +
                                             ": 1 board of 2 chips"));
-    CHECK(gravity(there) == gravity(here));
+    CHECK(forces_of_stars(there) == forces_of_stars(here));
     // All targets at once, several batches, a few with many sources, none.
     for (const auto& [targets, sources] :
          {std::pair{100, 40}, {3000, 70}, {7, 5000}, {5, 0}, {0, 5}})

@@ -10,7 +10,7 @@ using Eigen::MatrixXd, Eigen::VectorXd;
 
 namespace {
 
-const char* const name = "exact:chips=1,blocks=2";
+const char* const solver_name = "exact:chips=1,blocks=2";
 
 /// All products on the device.
 LinearSolver solver_on(Device& device) {
@@ -28,7 +28,7 @@ MatrixXd some(Eigen::Index rows, Eigen::Index columns, unsigned seed) {
 }  // namespace
 
 TEST_CASE("systems of Eigen matrices and vectors are solved") {
-  Device device = Device::open(name);
+  Device device = Device::open(solver_name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(60, 60, 1), b = some(60, 3, 2);
   CHECK((solve(solver, a, b) - a.partialPivLu().solve(b)).norm() < 1e-9);
@@ -45,7 +45,7 @@ TEST_CASE("systems of Eigen matrices and vectors are solved") {
 }
 
 TEST_CASE("a block of a larger matrix is factorised in place without changes outside") {
-  Device device = Device::open(name);
+  Device device = Device::open(solver_name);
   LinearSolver solver = solver_on(device);
   MatrixXd large = some(80, 80, 4);
   const MatrixXd before = large;
@@ -63,7 +63,7 @@ TEST_CASE("a block of a larger matrix is factorised in place without changes out
 }
 
 TEST_CASE("factors are reusable for solves, including transposed, Cholesky and triangular ones") {
-  Device device = Device::open(name);
+  Device device = Device::open(solver_name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(48, 48, 5), b = some(48, 2, 6);
   MatrixXd factors = a, x = b;
@@ -95,7 +95,7 @@ TEST_CASE("factors are reusable for solves, including transposed, Cholesky and t
 }
 
 TEST_CASE("a matrix is multiplied by a vector") {
-  Device device = Device::open(name);
+  Device device = Device::open(solver_name);
   LinearSolver solver = solver_on(device);
   const MatrixXd a = some(30, 20, 7), vectors = some(30, 2, 8);
   const VectorXd x = vectors.col(0).head(20), z = vectors.col(1);

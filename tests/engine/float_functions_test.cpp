@@ -96,7 +96,8 @@ struct Outcome {
   std::string reason;
 };
 
-Outcome run(const std::string& engine, const Kernel& kernel, const std::vector<double>& x) {
+Outcome run_function(const std::string& engine, const Kernel& kernel,
+                     const std::vector<double>& x) {
   Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine);
   Job job = device.job(kernel);
   Outcome made{std::vector<double>(x.size()), {}};
@@ -145,7 +146,7 @@ TEST_CASE("functions are computed in floats, with errors of some units of their 
       const std::vector<double> x = arguments(c.from, c.to, 1000);
       for (const std::string& engine : float_engines(shorts)) {
         INFO(engine << ": " << text << ", from " << c.from);
-        const Outcome got = run(engine, kernel, x);
+        const Outcome got = run_function(engine, kernel, x);
         CHECK(got.reason.empty());
         CHECK(largest_error(c, x, got.r) <= c.bound);
       }
@@ -167,7 +168,7 @@ TEST_CASE("results of functions beyond the range of floats are those of doubles"
     for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << text);
       const std::vector<double> x = arguments(c.from, c.to, 500);
-      const Outcome got = run(engine, kernel, x);
+      const Outcome got = run_function(engine, kernel, x);
       CHECK(got.reason.find("beyond the range of floats") != std::string::npos);
       CHECK(largest_error(c, x, got.r) <= c.bound);
     }
@@ -178,7 +179,7 @@ TEST_CASE("results are right where functions have no value, or an infinite one")
   const Kernel kernel = Kernel::compile(text_of("(log(a) + pow(a, b))", true));
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    const Outcome got = run(engine, kernel, {0, -1, 2});
+    const Outcome got = run_function(engine, kernel, {0, -1, 2});
     CHECK(got.r[0] == -INFINITY);
     CHECK(std::isnan(got.r[1]));
     CHECK(std::abs(got.r[2] - (std::log(2) + std::pow(2, b_value))) < 1e-5);
@@ -229,7 +230,7 @@ TEST_CASE("exponentials of any size beside other numbers are computed in floats"
   const Kernel kernel = Kernel::compile(text_of(sum.call, true));
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    const Outcome got = run(engine, kernel, x);
+    const Outcome got = run_function(engine, kernel, x);
     CHECK(got.reason.empty());
     CHECK(largest_error(sum, x, got.r) <= 2e-7);
   }
@@ -237,14 +238,14 @@ TEST_CASE("exponentials of any size beside other numbers are computed in floats"
   const std::vector<double> huge{-1, -1e15, -1e30, -3e38};
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    CHECK(largest_error(sum, huge, run(engine, kernel, huge).r) <= 2e-7);
+    CHECK(largest_error(sum, huge, run_function(engine, kernel, huge).r) <= 2e-7);
   }
   const std::vector<double> large{0, 1, 87, 88.8, 89.1, 1e4, 1e7, 1e12, 1e30};
   const Case fermi{"recip(1 + exp(a))", [](double a) { return 1 / (1 + std::exp(a)); }, 0, 0, 0, 1};
   const Kernel inverse = Kernel::compile(text_of(fermi.call, true));
   for (const std::string& engine : float_engines()) {
     INFO(engine);
-    CHECK(largest_error(fermi, large, run(engine, inverse, large).r) <= 2e-7);
+    CHECK(largest_error(fermi, large, run_function(engine, inverse, large).r) <= 2e-7);
   }
 }
 
@@ -309,7 +310,7 @@ TEST_CASE("comparisons of functions are those of doubles") {
     const Kernel kernel = Kernel::compile(text_of("(" + law.text + ")", true));
     for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << law.text);
-      const Outcome got = run(engine, kernel, {0, 0, 0});
+      const Outcome got = run_function(engine, kernel, {0, 0, 0});
       CHECK(got.r == std::vector<double>(3, law.value));
     }
   }
@@ -335,7 +336,7 @@ TEST_CASE("conditions on functions leave a kernel in floats") {
       const Kernel kernel = Kernel::compile(text);
       for (const std::string& engine : float_engines(shorts)) {
         if (engine == "gpu-float") continue;  // which cannot detect overflows
-        const Outcome got = run(engine, kernel, x);
+        const Outcome got = run_function(engine, kernel, x);
         INFO(engine << ": " << text << ": " << got.reason);
         CHECK(got.reason.empty());
         for (std::size_t k = 0; k < x.size(); ++k) CHECK(got.r[k] == law.value(x[k]));
@@ -356,7 +357,7 @@ TEST_CASE("a condition on a function beyond the range of floats is that of doubl
     const Kernel kernel = Kernel::compile(text_of(law.call, true));
     for (const std::string& engine : float_engines()) {
       INFO(engine << ": " << law.call);
-      const Outcome got = run(engine, kernel, {0, 0, 0});
+      const Outcome got = run_function(engine, kernel, {0, 0, 0});
       CHECK(got.reason.find("doubles instead of floats") != std::string::npos);
       for (const double r : got.r) CHECK(r == law.value(0));
     }
@@ -384,7 +385,7 @@ TEST_CASE("functions of tiny numbers and of zero are computed in floats") {
       const std::string text = text_of(c.call, shorts);
       const Kernel kernel = Kernel::compile(text);
       for (const std::string& engine : float_engines(shorts)) {
-        const Outcome got = run(engine, kernel, x);
+        const Outcome got = run_function(engine, kernel, x);
         INFO(engine << ": " << text << ": " << got.reason);
         CHECK(got.reason.empty());
         for (std::size_t k = 0; k < x.size(); ++k) {

@@ -13,18 +13,18 @@ namespace {
 
 const std::string law = "VARI x; VARJ q, m; VARF f; d = q - x; f += m*(d*d);";
 
-struct Outcome {
+struct ModeOutcome {
   std::vector<double> f;
   std::string reason;
 };
 
-Outcome run(const std::string& engine, Isa isa, const std::string& text,
-            const std::vector<double>& x, const std::vector<double>& q,
-            const std::vector<double>& m) {
+ModeOutcome run_in_mode(const std::string& engine, Isa isa, const std::string& text,
+                        const std::vector<double>& x, const std::vector<double>& q,
+                        const std::vector<double>& m) {
   Device device = Device::open("emulator:chips=1,threads=1,engine=" + engine +
                                ",isa=" + std::string(isa_name(isa)));
   Job job = device.job(Kernel::compile(text));
-  Outcome made{std::vector<double>(x.size()), {}};
+  ModeOutcome made{std::vector<double>(x.size()), {}};
   job.targets(x.size(), {{"x", x.data()}});
   job.sources(q.size(), {{"q", q.data()}, {"m", m.data()}});
   job.run({{"f", made.f.data()}});
@@ -63,14 +63,14 @@ TEST_CASE("native-mixed is accurate for distances that are small beside the posi
   const Pairs p;
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));
-    const Outcome mixed = run("native-mixed", isa, law, p.x, p.q, p.m);
+    const ModeOutcome mixed = run_in_mode("native-mixed", isa, law, p.x, p.q, p.m);
     CHECK(mixed.reason.empty());
     CHECK(error(mixed.f, p.right) < 1e-6);
     CHECK(error(mixed.f, p.right) > 1e-9);
-    CHECK(error(run("native-float", isa, law, p.x, p.q, p.m).f, p.right) > 1e-4);
+    CHECK(error(run_in_mode("native-float", isa, law, p.x, p.q, p.m).f, p.right) > 1e-4);
     // Also with a long operation.
     const std::string in_longs = "precision long; " + law;
-    CHECK(error(run("native-mixed", isa, in_longs, p.x, p.q, p.m).f, p.right) < 1e-6);
+    CHECK(error(run_in_mode("native-mixed", isa, in_longs, p.x, p.q, p.m).f, p.right) < 1e-6);
   }
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("native-mixed is accurate where a run is repeated in doubles") {
   const std::string text = "VARI x; VARJ q, m; VARF f; d = q - x; f += (m*m)*(d*d);";
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));
-    const Outcome mixed = run("native-mixed", isa, text, p.x, p.q, p.m);
+    const ModeOutcome mixed = run_in_mode("native-mixed", isa, text, p.x, p.q, p.m);
     CHECK(mixed.reason.find("beyond the range of floats") != std::string::npos);
     CHECK(error(mixed.f, p.right) < 1e-6);
   }
@@ -94,7 +94,7 @@ TEST_CASE("particles at the same place have no distance in native-mixed") {
   const std::string text = "VARI x; VARJ q, m; VARF f; d = q - x; f += d*d == 0 ? m : 0;";
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));
-    CHECK(run("native-mixed", isa, text, at, at, {1, 2, 4, 8}).f ==
+    CHECK(run_in_mode("native-mixed", isa, text, at, at, {1, 2, 4, 8}).f ==
           std::vector<double>{1, 2, 4, 8});
   }
 }
@@ -109,22 +109,25 @@ TEST_CASE("native-fast computes roots and reciprocals to a part in 10^4") {
   const std::string head = "VARI x; VARJ q, m; VARF f; ";
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));
-    const Outcome roots = run("native-fast", isa, head + "f += m*rsqrt(q*x);", x, {1}, {1});
+    const ModeOutcome roots =
+        run_in_mode("native-fast", isa, head + "f += m*rsqrt(q*x);", x, {1}, {1});
     CHECK(roots.reason.empty());
     CHECK(error(roots.f, right_root) < 7e-5);
-    CHECK(error(run("native-fast", isa, head + "f += m*recip(q*x);", x, {1}, {1}).f, right) < 7e-5);
+    CHECK(error(run_in_mode("native-fast", isa, head + "f += m*recip(q*x);", x, {1}, {1}).f,
+                right) < 7e-5);
     if (isa != Isa::Avx512) continue;
     CHECK(error(roots.f, right_root) > 1e-6);
-    CHECK(error(run("native-float", isa, head + "f += m*rsqrt(q*x);", x, {1}, {1}).f, right_root) <
-          1e-6);
+    CHECK(error(run_in_mode("native-float", isa, head + "f += m*rsqrt(q*x);", x, {1}, {1}).f,
+                right_root) < 1e-6);
   }
 }
 
 TEST_CASE("native-fast notices an operand beyond the range of floats") {
   for (const Isa isa : host_isas()) {
     INFO(isa_name(isa));
-    const Outcome got = run("native-fast", isa, "VARI x; VARJ q, m; VARF f; f += m*rsqrt(q*x);",
-                            {1e30, 4}, {1e20, 1e10}, {1e20, 1e20});
+    const ModeOutcome got =
+        run_in_mode("native-fast", isa, "VARI x; VARJ q, m; VARF f; f += m*rsqrt(q*x);", {1e30, 4},
+                    {1e20, 1e10}, {1e20, 1e20});
     CHECK(got.reason.find("beyond the range of floats") != std::string::npos);
     CHECK(error(got.f, {1e-5 + 1, 0.5e10 + 0.5e15}) < 1e-5);
   }

@@ -34,7 +34,7 @@ Operand place(Rng& rng, Width width) {
   return {space, width, space != Space::T && rng.chance(30), address};
 }
 
-Width some_width(Rng& rng) { return rng.chance(50) ? Width::Long : Width::Short; }
+Width width_of_run(Rng& rng) { return rng.chance(50) ? Width::Long : Width::Short; }
 
 /// An operation on floats of any width, or on short integers, or a move of a long.
 Instruction instruction(Rng& rng) {
@@ -47,9 +47,9 @@ Instruction instruction(Rng& rng) {
             : kind < 8 ? rng.pick({Op::Iadd, Op::Iand, Op::Ishr, Op::Isub})
                        : Op::Ipass;
   const bool integer = kind >= 6 && kind < 8;
-  slot.width = integer ? Width::Short : kind >= 8 ? Width::Long : some_width(rng);
+  slot.width = integer ? Width::Short : kind >= 8 ? Width::Long : width_of_run(rng);
   slot.dst = place(rng, slot.width);
-  const auto operand = [&] { return place(rng, kind < 6 ? some_width(rng) : slot.width); };
+  const auto operand = [&] { return place(rng, kind < 6 ? width_of_run(rng) : slot.width); };
   slot.a = operand();
   if (kind < 8) slot.b = operand();
   if (kind >= 8 && rng.chance(40)) {
@@ -60,7 +60,7 @@ Instruction instruction(Rng& rng) {
   } else if (kind >= 3 && kind < 6 && rng.chance(20)) {
     slot.mask = {MaskFlag::Negative, 1};
   } else if (kind < 6 && rng.chance(15)) {
-    slot.b = {Space::Immediate, some_width(rng)};
+    slot.b = {Space::Immediate, width_of_run(rng)};
     const Long word = selftest::boundary_word(rng);
     slot.immediate = slot.b.width == Width::Long ? word : Long{upper_half(word).bits};
   } else if (kind >= 8 && rng.chance(20)) {
@@ -303,7 +303,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
       Variable result;
       result.name = "r";
       result.kind = VarKind::Result;
-      result.location = place(rng, some_width(rng));
+      result.location = place(rng, width_of_run(rng));
       result.location.vector = false;
       program.elements = 1;
       program.variables = {result};
@@ -326,7 +326,7 @@ void clear_some(Rng& rng, Program& program) {
     Instruction i;
     i.vlen = static_cast<std::uint8_t>(rng.between(1, 2));
     i.alu.op = Op::Ixor;
-    i.alu.width = some_width(rng);
+    i.alu.width = width_of_run(rng);
     i.alu.dst = place(rng, i.alu.width);
     i.alu.a = i.alu.b = {Space::Immediate, i.alu.width};
     if (rng.chance(50)) {

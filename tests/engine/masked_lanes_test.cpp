@@ -20,12 +20,12 @@ using selftest::Rng;
 using test::assembled;
 
 /// Start, body and End on an engine, section by section.
-struct Outcome {
+struct MaskedOutcome {
   BlockState state;
   ExecutableStats stats;
 };
-Outcome run_sections(const Engine& engine, const Case& test) {
-  Outcome o{test.state, {}};
+MaskedOutcome run_sections(const Engine& engine, const Case& test) {
+  MaskedOutcome o{test.state, {}};
   const auto executable = engine.prepare(test.program, test.geometry);
   for (const Section section : {Section::Start, Section::Body, Section::End}) {
     BlockRun run = test.run;
@@ -37,7 +37,7 @@ Outcome run_sections(const Engine& engine, const Case& test) {
   return o;
 }
 
-std::uint64_t fallbacks(const Outcome& o) {
+std::uint64_t fallbacks(const MaskedOutcome& o) {
   std::uint64_t sum = 0;
   for (const SectionStats& stats : o.stats) sum += stats.fallback_runs;
   return sum;
@@ -140,9 +140,9 @@ TEST_CASE("pairs with equal ids stay in doubles") {
     const Program program = builtin(name);
     for (const Pattern& pattern : patterns) {
       const Case test = particles(program, items, 1e-4, pattern.id);
-      const Outcome expected = run_sections(*make_engine("reference"), test);
+      const MaskedOutcome expected = run_sections(*make_engine("reference"), test);
       for (const Isa isa : proving_isas()) {
-        const Outcome got = run_sections(VectorEngine(isa), test);
+        const MaskedOutcome got = run_sections(VectorEngine(isa), test);
         INFO(name << ", " << isa_name(isa) << ": " << pattern.what << ", "
                   << got.stats[static_cast<unsigned>(Section::Body)].first_failure);
         CHECK(got.state == expected.state);
@@ -166,9 +166,9 @@ TEST_CASE("coincident particles without softening stay in doubles") {
       if (v.name != "idj") continue;
       for (unsigned n = 0; n < items; ++n) set_item(test, v, n, 100000 + n);
     }
-    const Outcome expected = run_sections(*make_engine("reference"), test);
+    const MaskedOutcome expected = run_sections(*make_engine("reference"), test);
     for (const Isa isa : proving_isas()) {
-      const Outcome got = run_sections(VectorEngine(isa), test);
+      const MaskedOutcome got = run_sections(VectorEngine(isa), test);
       INFO(name << ", " << isa_name(isa) << ", "
                 << got.stats[static_cast<unsigned>(Section::Body)].first_failure);
       CHECK(got.state == expected.state);
@@ -226,14 +226,14 @@ TEST_CASE("stale values in masked lanes are live only at the end of a run") {
   for (const Isa isa : proving_isas()) {
     for (const Pattern& pattern : patterns) {
       const Case test = with_remains(remains, pattern.flags);
-      const Outcome got = run_sections(VectorEngine(isa), test);
+      const MaskedOutcome got = run_sections(VectorEngine(isa), test);
       CAPTURE(isa_name(isa), pattern.flags);
       CHECK(got.state == run_sections(*make_engine("reference"), test).state);
       CHECK(fallbacks(got) == pattern.fallbacks);
     }
     // It is overwritten in the same pass and therefore not observed.
     const Case test = with_remains(remains + "    ipass $r26 0\n", {false, false, false});
-    const Outcome got = run_sections(VectorEngine(isa), test);
+    const MaskedOutcome got = run_sections(VectorEngine(isa), test);
     CHECK(got.state == run_sections(*make_engine("reference"), test).state);
     CHECK(fallbacks(got) == 0);
   }
@@ -245,7 +245,7 @@ TEST_CASE("a failed verification reports the first inexact instruction") {
       "    fmul $r41 $r40 $r40\n    fadd $lr8 $lr8 $r41\n";
   for (const Isa isa : proving_isas()) {
     const Case test = empty_case(assembled(overflow), 3);
-    const Outcome got = run_sections(VectorEngine(isa), test);
+    const MaskedOutcome got = run_sections(VectorEngine(isa), test);
     CAPTURE(isa_name(isa));
     CHECK(fallbacks(got) == 1);
     const std::string& text = got.stats[static_cast<unsigned>(Section::Body)].first_failure;

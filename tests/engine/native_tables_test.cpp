@@ -26,7 +26,7 @@ void set_table(Data& data, const std::string& name, const std::vector<double>& v
 }
 
 /// Inputs of all kernels here: ints a of targets and b of sources, numbers x and u, and tables.
-const std::string head =
+const std::string table_head =
     "CONST table t[9], s[3][4]; CONST long table w[6]; CONST table int order[5];\n"
     "VARI int a; VARI x; VARJ int b; VARJ u; VARF f;\n";
 
@@ -72,12 +72,12 @@ Statistics statistics_of(const Kernel& kernel, const Data& data, const std::stri
   return device.statistics();
 }
 
-struct Engine {
+struct NamedEngine {
   std::string name;
   double tolerance;
 };
-std::vector<Engine> native_engines() {
-  std::vector<Engine> all;
+std::vector<NamedEngine> table_engines() {
+  std::vector<NamedEngine> all;
   for (const Isa isa : host_isas()) {
     const std::string on = ",isa=" + std::string(isa_name(isa));
     all.push_back({"native" + on, 1e-6});
@@ -92,12 +92,12 @@ void check_tables(const std::string& text, const Data& data) {
   const kc::Graph graph = graph_of(text);
   const std::size_t targets = data.at("a").size(), sources = data.at("b").size();
   const std::vector<Expected> right = all_expected(graph, data, targets, sources);
-  std::vector<Engine> engines = native_engines();
+  std::vector<NamedEngine> engines = table_engines();
   engines.push_back({"vector", 1e-6});
   for (const bool scheduled : {false, true}) {
     const Kernel kernel =
         scheduled ? Kernel(*compiled(text).program) : Kernel::compile(text, "test.gdk");
-    for (const Engine& engine : engines) {
+    for (const NamedEngine& engine : engines) {
       const Data got = run(kernel, data, targets, sources, engine.name);
       for (std::size_t v = 0; v < graph.variables.size(); ++v) {
         if (graph.variables[v].kind != VarKind::Result) continue;
@@ -122,12 +122,12 @@ const std::string interpolation =
     "t[k]));\n";
 
 /// Writes a kernel with one to three contributions that read tables.
-class Author : RandomText {
+class TableAuthor : RandomText {
  public:
   using RandomText::RandomText;
 
   std::string write() {
-    std::string text = head + "d = u - x; r2 = d*d;\n";
+    std::string text = table_head + "d = u - x; r2 = d*d;\n";
     if (below(3) == 0) {
       text += "k = " + index(5) + ";\n";
       has_index_ = true;
@@ -205,7 +205,7 @@ Program program_of(const std::string& body, const std::string& end = "    nop\n"
 }
 
 /// check_bits_everywhere for the numbers of such a program.
-std::string compare(const Program& program) {
+std::string compare_tables(const Program& program) {
   Data data{{"n", {}}, {"id", {}}};
   set_table(data, "p", {11, -7, 1000003, 29});
   for (int k = 0; k < 23; ++k) data["n"].push_back(k % 8 + 4);
@@ -226,10 +226,10 @@ TEST_CASE("native executes kernels with tables without the exact engine") {
        {"f += t[a + b]*u;\n", "if (u < x) { f += s[a][b]; } else { f -= w[b]; }\n",
         "f += order[a]*t[order[b]];\n", "f += t[min(int((u - x)*(u - x)), 8)];\n"})
     for (const bool scheduled : {false, true}) {
-      const std::string text = head + law;
+      const std::string text = table_head + law;
       const Kernel kernel =
           scheduled ? Kernel(*compiled(text).program) : Kernel::compile(text, "test.gdk");
-      for (const Engine& engine : native_engines()) {
+      for (const NamedEngine& engine : table_engines()) {
         const Statistics statistics = statistics_of(kernel, data, engine.name);
         INFO(text << engine.name << ": " << statistics.fallback_reason);
         CHECK(statistics.fallback_runs == 0);
@@ -240,9 +240,9 @@ TEST_CASE("native executes kernels with tables without the exact engine") {
 
 TEST_CASE("an interpolated table is read among floats") {
   const Data data = inputs(7, 70, 300);
-  check_tables(head + interpolation, data);
-  const Kernel kernel = Kernel::compile(head + interpolation, "test.gdk");
-  for (const Engine& engine : native_engines()) {
+  check_tables(table_head + interpolation, data);
+  const Kernel kernel = Kernel::compile(table_head + interpolation, "test.gdk");
+  for (const NamedEngine& engine : table_engines()) {
     const Statistics statistics = statistics_of(kernel, data, engine.name);
     INFO(engine.name);
     CHECK(statistics.fallback_runs == 0);
@@ -255,7 +255,7 @@ TEST_CASE("random kernels with tables agree with long doubles") {
   const std::uint64_t first = test::first_seed();
   for (std::uint64_t seed = first; seed < first + cases; ++seed) {
     CAPTURE(seed);
-    check_tables(Author(seed).write(), inputs(seed, 6 + seed % 40, 1 + seed * 7 % 90));
+    check_tables(TableAuthor(seed).write(), inputs(seed, 6 + seed % 40, 1 + seed * 7 % 90));
   }
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("an index outside of a table reads some element") {
   const Kernel kernel = Kernel::compile(text, "test.gdk");
   Data data{{"x", {-1, 5, 7.5, 1e3, -1e7, 3e9, -3e9, 1e15, -1e15, 1e30, -1e30}}, {"u", {1}}};
   set_table(data, "t", {2, 3, 5, 7, 11});
-  for (const Engine& engine : native_engines()) {
+  for (const NamedEngine& engine : table_engines()) {
     const Data got = run(kernel, data, data.at("x").size(), 1, engine.name);
     for (const double f : got.at("f")) {
       INFO(engine.name << ": " << f);
@@ -274,7 +274,7 @@ TEST_CASE("an index outside of a table reads some element") {
 }
 
 TEST_CASE("elements of a table that change between runs are used by the next one") {
-  const std::string text = head + "f += t[a]*u + s[a][b];\n";
+  const std::string text = table_head + "f += t[a]*u + s[a][b];\n";
   const Kernel kernel = Kernel::compile(text, "test.gdk");
   for (const std::string name : {"vector", "native", "native-float"}) {
     Device device = Device::open("emulator:chips=2,blocks=2,pes=4,threads=1,engine=" + name);
@@ -297,21 +297,23 @@ TEST_CASE("elements of a table that change between runs are used by the next one
 }
 
 TEST_CASE("tables of programs in assembly are compiled") {
-  CHECK(compare(program_of(reads)).empty());
+  CHECK(compare_tables(program_of(reads)).empty());
   // A part of the range is never set.
-  CHECK(compare(program_of(reads + "    nop\n    ipass $t $r32v\n    nop\n"
-                                   "    iadd $r40v $r40v $m[$t:4..11]\n"))
+  CHECK(compare_tables(program_of(reads + "    nop\n    ipass $t $r32v\n    nop\n"
+                                          "    iadd $r40v $r40v $m[$t:4..11]\n"))
             .empty());
-  CHECK(compare(program_of(reads,
-                           "    ipass $t $r32v\n    nop\n    nop\n"
-                           "    iadd $r40v $r40v $m[$t:4..11]\n"))
+  CHECK(compare_tables(program_of(reads,
+                                  "    ipass $t $r32v\n    nop\n    nop\n"
+                                  "    iadd $r40v $r40v $m[$t:4..11]\n"))
             .empty());
   const std::string reason = "a table is not of parameters that Start copies";
-  CHECK(compare(program_of(reads + "    nop\n    ipass $m6 $r50\n")) == reason);
-  CHECK(compare(program_of(reads, "    ipass $m6 3\n")) == reason);
-  CHECK(compare(program_of(reads, "    nop\n", "ivar short other i64int at $m6v\n")) == reason);
-  CHECK(compare(program_of("    vlen 4\n    bget $r50 id\n    nop\n    ipass $t $r50\n    nop\n"
-                           "    iadd $r40v $r40v $m[$t]\n"))
+  CHECK(compare_tables(program_of(reads + "    nop\n    ipass $m6 $r50\n")) == reason);
+  CHECK(compare_tables(program_of(reads, "    ipass $m6 3\n")) == reason);
+  CHECK(compare_tables(program_of(reads, "    nop\n", "ivar short other i64int at $m6v\n")) ==
+        reason);
+  CHECK(compare_tables(
+            program_of("    vlen 4\n    bget $r50 id\n    nop\n    ipass $t $r50\n    nop\n"
+                       "    iadd $r40v $r40v $m[$t]\n"))
             .find("through T, at any address") != std::string::npos);
 }
 

@@ -17,27 +17,33 @@ namespace {
 
 using test::JitInterpreter;
 
-enum Base : std::uint8_t { base_source, base_data, base_carried, base_crossing, base_count };
-constexpr std::uint32_t words_of_source = 6, data_vectors = 4;
+enum PipelineBase : std::uint8_t {
+  pipe_source,
+  pipe_data,
+  pipe_carried,
+  pipe_crossing,
+  pipe_count
+};
+constexpr std::uint32_t words_of_source = 6, pipeline_vectors = 4;
 constexpr unsigned max_iterations = 8, max_vectors = 96;
 
 /// Generates loops like those of force kernels: some long chains of operations on a source and on
 /// invariant data, whose ends are summed, selected, or passed on to the next iteration.
-class Author {
+class PipelineAuthor {
  public:
-  explicit Author(std::uint64_t seed) : random_(seed) {}
+  explicit PipelineAuthor(std::uint64_t seed) : random_(seed) {}
 
   Block loop() {
     for (std::uint32_t n = 0; n < words_of_source; ++n)
       numbers_.push_back(
           block_.add_value({Type::Vector,
                             true,
-                            {base_source, true, static_cast<std::int32_t>(n * sizeof(double))}}));
-    for (std::uint32_t n = 0; n < data_vectors; ++n)
-      numbers_.push_back(block_.add_value({Type::Vector, true, place(base_data, n)}));
+                            {pipe_source, true, static_cast<std::int32_t>(n * sizeof(double))}}));
+    for (std::uint32_t n = 0; n < pipeline_vectors; ++n)
+      numbers_.push_back(block_.add_value({Type::Vector, true, place(pipe_data, n)}));
     const std::size_t carried = 1 + below(6);
     for (std::size_t n = 0; n < carried; ++n) {
-      block_.carried.push_back({block_.add_value({}), no_value, place(base_carried, n)});
+      block_.carried.push_back({block_.add_value({}), no_value, place(pipe_carried, n)});
       if (below(2) == 0) numbers_.push_back(block_.carried.back().in);
     }
     inputs_ = numbers_;
@@ -50,7 +56,7 @@ class Author {
  private:
   std::size_t below(std::size_t n) { return random_() % n; }
   ValueId any(const std::vector<ValueId>& from) { return from[below(from.size())]; }
-  static Place place(Base base, std::size_t n) {
+  static Place place(PipelineBase base, std::size_t n) {
     return {base, false, static_cast<std::int32_t>(n * 64)};
   }
   ValueId number(Op op, std::array<ValueId, 3> in) {
@@ -99,12 +105,12 @@ class Author {
 };
 
 /// Memory of a loop, with sources for all iterations.
-struct Memory {
+struct PipelineMemory {
   alignas(64) std::array<std::byte, max_iterations * words_of_source * sizeof(double)> sources{};
-  alignas(64) std::array<std::byte, data_vectors * 64> data{};
+  alignas(64) std::array<std::byte, pipeline_vectors * 64> data{};
   alignas(64) std::array<std::byte, max_vectors * 64> carried{}, crossing{};
 
-  explicit Memory(std::uint64_t seed) {
+  explicit PipelineMemory(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> numbers(-1, 1);
     const auto fill = [&](auto& bytes) {
@@ -124,14 +130,14 @@ struct Memory {
   }
 };
 
-void run_plain(const Block& block, unsigned iterations, Memory& memory) {
+void run_plain(const Block& block, unsigned iterations, PipelineMemory& memory) {
   for (unsigned iteration = 0; iteration < iterations; ++iteration)
     memory.interpreter(iteration).run_loop(block, 1);
 }
 
 /// The place that some iterations later is at p.
 Place later(Place p, int iterations) {
-  if (p.base == base_source)
+  if (p.base == pipe_source)
     p.offset += iterations * static_cast<std::int32_t>(words_of_source * sizeof(double));
   return p;
 }
@@ -139,7 +145,7 @@ Place later(Place p, int iterations) {
 /// `bodies` times a body of a number of iterations. The source is that of the first stage's
 /// iteration.
 void run_pipelined(const PipelinedLoop& parts, unsigned bodies, unsigned iterations,
-                   Memory& memory) {
+                   PipelineMemory& memory) {
   memory.interpreter(0).run(parts.first);
   for (unsigned body = 1; body < bodies; ++body)
     memory.interpreter(body * iterations).run_loop(parts.loop, 1);
@@ -150,7 +156,7 @@ PipelinedLoop parts_of(const PipelineSchedule& schedule, int iterations) {
   return pipelined(
       schedule, [&](Place p) { return later(p, -iterations); },
       [](std::size_t k) {
-        return Place{base_crossing, false, static_cast<std::int32_t>(k * 64)};
+        return Place{pipe_crossing, false, static_cast<std::int32_t>(k * 64)};
       });
 }
 
@@ -165,7 +171,7 @@ std::size_t check_pipelined(const Block& block, unsigned iterations, std::uint64
     const PipelinedLoop parts = parts_of(schedule, static_cast<int>(iterations));
     for (unsigned bodies = 1; bodies * iterations <= max_iterations; ++bodies) {
       CAPTURE(iterations, bodies);
-      Memory one(seed), other(seed);
+      PipelineMemory one(seed), other(seed);
       run_plain(block, bodies * iterations, one);
       run_pipelined(parts, bodies, iterations, other);
       REQUIRE(one.carried == other.carried);
@@ -181,7 +187,7 @@ TEST_CASE("pipelined loops leave the carried values of loops iteration by iterat
   const std::uint64_t first = test::first_seed();
   for (std::uint64_t seed = first; seed < first + test::test_iterations(300); ++seed) {
     CAPTURE(seed);
-    const Block block = Author(seed).loop();
+    const Block block = PipelineAuthor(seed).loop();
     of_one += check_pipelined(block, 1, seed);
     of_two += check_pipelined(block, 2, seed);
   }
@@ -191,21 +197,21 @@ TEST_CASE("pipelined loops leave the carried values of loops iteration by iterat
 
 TEST_CASE("a loop that is busy all the time, or has no long chain, is not pipelined", "[jit]") {
   Block block;
-  const ValueId a = block.add_value({Type::Vector, true, {base_data, false, 0}});
+  const ValueId a = block.add_value({Type::Vector, true, {pipe_data, false, 0}});
   for (std::int32_t n = 0; n < 12; ++n) {
     const ValueId sum = block.add_value({});
-    block.carried.push_back({sum, no_value, {base_carried, false, n * 64}});
+    block.carried.push_back({sum, no_value, {pipe_carried, false, n * 64}});
     block.carried.back().out = block.add(Op::Add, Type::Vector, {sum, a, no_value});
   }
   CHECK(pipeline_schedules(block).empty());
 }
 
 TEST_CASE("a loop with effects on memory is not pipelined", "[jit]") {
-  Block block = Author(3).loop();
+  Block block = PipelineAuthor(3).loop();
   Operation store;
   store.op = Op::Store;
   store.in[0] = block.code.front().to;
-  store.place = {base_carried, false, 0};
+  store.place = {pipe_carried, false, 0};
   block.code.push_back(store);
   CHECK(pipeline_schedules(block).empty());
 }

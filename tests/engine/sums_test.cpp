@@ -163,7 +163,7 @@ constexpr unsigned terms = 3;
 
 /// acc = acc + x_0, acc - x_1, ... in place, each x_k a product with one that was rounded to a
 /// short; some sums under a mask that is set in every other element.
-Program accumulation(Random& random) {
+Program random_accumulation(Random& random) {
   Program p;
   p.name = "accumulation";
   auto& body = p.section(Section::Body);
@@ -238,7 +238,7 @@ std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs)
   std::map<Isa, std::uint64_t> proved;
   for (int p = 0; p < programs; ++p) {
     geometry.pes_per_block = 8 * (1 + static_cast<unsigned>(p) % 4);
-    const Program program = accumulation(random);
+    const Program program = random_accumulation(random);
     const auto reference = make_engine("reference")->prepare(program, geometry);
     std::map<Isa, std::shared_ptr<const Executable>> engines;
     for (const Isa isa : host_isas())

@@ -36,7 +36,7 @@ void set_all(int cluster, const Still& p) {
                                      row(p.x[k])) == 0);
 }
 
-struct Targets {
+struct ListTargets {
   std::vector<int> id;
   std::vector<Row> x;
   std::vector<double> h2;
@@ -54,7 +54,7 @@ double distance2(const Row& a, const Row& b) {
 }
 
 /// The definition.
-std::vector<int> expected_list(const Still& p, std::size_t nj, const Targets& t, std::size_t i,
+std::vector<int> expected_list(const Still& p, std::size_t nj, const ListTargets& t, std::size_t i,
                                double e2 = 0) {
   std::vector<int> list;
   for (std::size_t j = 0; j < nj; ++j)
@@ -63,12 +63,13 @@ std::vector<int> expected_list(const Still& p, std::size_t nj, const Targets& t,
   return list;
 }
 
-enum class Form { Plain, Nearest, OwnSoftening };
+enum class ListForm { Plain, Nearest, OwnSoftening };
 
 /// Starts a calculation.
-void first_half(int cluster, std::size_t nj, Targets& t, double eps2, Form form = Form::Plain) {
+void first_half(int cluster, std::size_t nj, ListTargets& t, double eps2,
+                ListForm form = ListForm::Plain) {
   std::vector<Row> v(t.size());
-  if (form == Form::OwnSoftening) {
+  if (form == ListForm::OwnSoftening) {
     std::vector<double> each(t.size(), eps2);
     g6calc_firsthalf0(cluster, static_cast<int>(nj), static_cast<int>(t.size()), t.id.data(),
                       rows(t.x), rows(v), nullptr, nullptr, nullptr, each.data(), t.h2.data());
@@ -79,15 +80,15 @@ void first_half(int cluster, std::size_t nj, Targets& t, double eps2, Form form 
 }
 
 /// Completes it; checks the potentials and, if they are wanted, the nearest particles.
-void last_half(int cluster, const Still& p, std::size_t nj, Targets& t, double eps2, Form form,
-               double tolerance) {
+void last_half(int cluster, const Still& p, std::size_t nj, ListTargets& t, double eps2,
+               ListForm form, double tolerance) {
   const std::size_t n = t.size();
   std::vector<Row> v(n), acc(n), jerk(n);
   std::vector<double> pot(n), right(n);
   std::vector<int> nearest(n);
   REQUIRE(g6calc_lasthalf2(cluster, static_cast<int>(nj), static_cast<int>(n), t.id.data(),
                            rows(t.x), rows(v), eps2, t.h2.data(), rows(acc), rows(jerk), pot.data(),
-                           form == Form::Nearest ? nearest.data() : nullptr) == 0);
+                           form == ListForm::Nearest ? nearest.data() : nullptr) == 0);
   for (std::size_t i = 0; i < n; ++i) {
     double least = INFINITY, found = INFINITY;
     for (std::size_t j = 0; j < nj; ++j) {
@@ -97,12 +98,13 @@ void last_half(int cluster, const Still& p, std::size_t nj, Targets& t, double e
       if (p.id[j] == nearest[i]) found = std::min(found, d2);
       if (d2 + eps2 > 0) right[i] -= p.mass(j) / std::sqrt(d2 + eps2);
     }
-    if (form == Form::Nearest && least < INFINITY) CHECK(found <= least * (1 + 1e-7));
+    if (form == ListForm::Nearest && least < INFINITY) CHECK(found <= least * (1 + 1e-7));
   }
   CHECK(difference(pot, right) < tolerance);
 }
 
-std::vector<int> list_of(int cluster, std::size_t pipe, std::size_t most = 5000, int status = 0) {
+std::vector<int> list_of_pipe(int cluster, std::size_t pipe, std::size_t most = 5000,
+                              int status = 0) {
   std::vector<int> list(most, 12345);
   int n = -7;
   CHECK(g6_get_neighbour_list(cluster, static_cast<int>(pipe), static_cast<int>(most), &n,
@@ -112,21 +114,21 @@ std::vector<int> list_of(int cluster, std::size_t pipe, std::size_t most = 5000,
   return list;
 }
 
-void check_lists(int cluster, const Still& p, std::size_t nj, const Targets& t, double e2 = 0) {
+void check_lists(int cluster, const Still& p, std::size_t nj, const ListTargets& t, double e2 = 0) {
   REQUIRE(g6_read_neighbour_list(cluster) == 0);
   for (std::size_t i = 0; i < t.size(); ++i) {
     INFO("target " << i << ", h2 " << t.h2[i]);
-    CHECK(list_of(cluster, i) == expected_list(p, nj, t, i, e2));
+    CHECK(list_of_pipe(cluster, i) == expected_list(p, nj, t, i, e2));
   }
 }
 
 /// Calls whose lists are read, so that the device makes those of the next call.
 void ask_for_lists(int cluster, const Still& p) {
-  Targets t;
+  ListTargets t;
   t.add(p.id[0], p.x[0], 1e-3);
   for (int k = 0; k < 2; ++k) {
     first_half(cluster, 1, t, 1e-3);
-    CHECK(list_of(cluster, 0).empty());
+    CHECK(list_of_pipe(cluster, 0).empty());
   }
 }
 
@@ -170,7 +172,7 @@ TEST_CASE("g6: lists are right in any sequence of calls, on every engine") {
       g6_set_ti(id, 0.25 * (call / 3));
       const auto nj = static_cast<std::size_t>(call % 4 == 0 ? 900 : 1 + random.below(900));
       const double size = std::pow(10, -3 * random.uniform()), eps2 = call % 5 == 0 ? 0 : 1e-3;
-      Targets t;
+      ListTargets t;
       const int n = 1 + random.below(70);
       for (int i = 0; i < n; ++i) {
         const auto k = static_cast<std::size_t>(random.below(900));
@@ -180,7 +182,7 @@ TEST_CASE("g6: lists are right in any sequence of calls, on every engine") {
         t.add(random.below(5) == 0 ? -7 : p.id[k], random.below(3) == 0 ? random.point(1) : p.x[k],
               radius2);
       }
-      const auto form = static_cast<Form>(call / 6 % 3);
+      const auto form = static_cast<ListForm>(call / 6 % 3);
       first_half(id, nj, t, eps2, form);
       const bool lists_first = random.below(4) == 0, asks = call % 12 != 7 && call % 12 != 8;
       if (lists_first && asks) check_lists(id, p, nj, t);
@@ -190,11 +192,11 @@ TEST_CASE("g6: lists are right in any sequence of calls, on every engine") {
       if (asks) check_lists(id, p, nj, t);
     }
     // No longer wanted, and again.
-    Targets t;
+    ListTargets t;
     for (std::size_t i = 0; i < 20; ++i) t.add(p.id[i], p.x[i], 0.05);
     for (int call = 0; call < 20; ++call) {
       first_half(id, 900, t, 1e-3);
-      last_half(id, p, 900, t, 1e-3, Form::Plain, tolerance);
+      last_half(id, p, 900, t, 1e-3, ListForm::Plain, tolerance);
     }
     check_lists(id, p, 900, t);
     first_half(id, 900, t, 1e-3);
@@ -213,7 +215,7 @@ TEST_CASE("g6: particles at the edge of a sphere are listed as in exact arithmet
       const auto at = [&](const Row& from, int x, int y, int z) {
         return Row{from[0] + unit * x, from[1] + unit * y, from[2] + unit * z};
       };
-      Targets t;
+      ListTargets t;
       Still p;
       for (int i = 0; i < 60; ++i) {
         const auto coordinate = [&] { return centre + unit * (random.below(1 << 21) - (1 << 20)); };
@@ -263,7 +265,7 @@ TEST_CASE("g6: lists that are too long for the device are complete") {
     g6_set_ti(id, 0);
     ask_for_lists(id, p);
     const auto targets = [&](int n, int long_lists) {
-      Targets t;
+      ListTargets t;
       for (int i = 0; i < n; ++i)
         t.add(p.id[static_cast<std::size_t>(i)], p.x[static_cast<std::size_t>(i)],
               i < long_lists ? 1 + 0.1 * i : 0.01);
@@ -274,16 +276,16 @@ TEST_CASE("g6: lists that are too long for the device are complete") {
     };
     // Some, most, then few again: most lists are then found on the host.
     for (const int long_lists : {3, 3, 40, 40, 3, 0, 0}) {
-      Targets t = targets(50, long_lists);
+      ListTargets t = targets(50, long_lists);
       first_half(id, p.size(), t, 1e-3);
-      last_half(id, p, p.size(), t, 1e-3, Form::Plain, tolerance);
+      last_half(id, p, p.size(), t, 1e-3, ListForm::Plain, tolerance);
       check_lists(id, p, p.size(), t);
-      CHECK(list_of(id, 50).size() == capacity);
-      CHECK(list_of(id, 51).size() == capacity + 1);
-      CHECK(list_of(id, 52).size() == capacity);
+      CHECK(list_of_pipe(id, 50).size() == capacity);
+      CHECK(list_of_pipe(id, 51).size() == capacity + 1);
+      CHECK(list_of_pipe(id, 52).size() == capacity);
       std::vector<int> first = expected_list(p, p.size(), t, 51);
       first.resize(70);
-      CHECK(list_of(id, 51, 70, 1) == first);
+      CHECK(list_of_pipe(id, 51, 70, 1) == first);
     }
     g6_close(id);
   });
@@ -297,7 +299,7 @@ TEST_CASE("g6: softened distances are those of the option when lists are read") 
     set_all(id, p);
     g6_set_ti(id, 0);
     ask_for_lists(id, p);
-    Targets t;
+    ListTargets t;
     for (std::size_t i = 0; i < 30; ++i) t.add(p.id[i], p.x[i], 0.004 * static_cast<double>(i));
     first_half(id, 300, t, 0.03);
     {
@@ -320,8 +322,8 @@ TEST_CASE("g6: lists of the reference engine are right") {
   set_all(id, p);
   g6_set_ti(id, 0);
   ask_for_lists(id, p);
-  for (const Form form : {Form::Plain, Form::Nearest}) {
-    Targets t;
+  for (const ListForm form : {ListForm::Plain, ListForm::Nearest}) {
+    ListTargets t;
     for (std::size_t i = 0; i < 30; ++i) t.add(p.id[i], p.x[i], 0.02 * static_cast<double>(i));
     first_half(id, 60, t, 1e-3, form);
     last_half(id, p, 60, t, 1e-3, form, 1e-11);
@@ -342,12 +344,12 @@ TEST_CASE("g6: a device that cannot make lists leaves them to the host") {
       const Variable device("GDR_DEVICE", "emulator:engine=native," + std::string(option));
       set_all(++id, p);
       g6_set_ti(id, 0);
-      Targets t;
+      ListTargets t;
       for (std::size_t i = 0; i < 30; ++i) t.add(p.id[i], p.x[i], nj > 200 ? 1e-3 : 0.1);
       const std::string messages = messages_of([&] {
         for (int call = 0; call < 3; ++call) {
           first_half(id, nj, t, 1e-3);
-          last_half(id, p, nj, t, 1e-3, Form::Plain, 1e-11);
+          last_half(id, p, nj, t, 1e-3, ListForm::Plain, 1e-11);
           check_lists(id, p, nj, t);
         }
       });
@@ -373,7 +375,7 @@ TEST_CASE("g6: small calls among larger ones get their own lists") {
       g6_set_j_particle_mxonly(id, static_cast<int>(changed), p.id[changed], p.mass(changed),
                                row(p.x[changed]));
       if (random.below(2) == 0) g6_set_ti(id, time += 0.5);
-      Targets t;
+      ListTargets t;
       const int n = 1 + random.below(random.below(2) == 0 ? 14 : 60);
       for (int i = 0; i < n; ++i) {
         const auto k = static_cast<std::size_t>(random.below(300));
@@ -381,7 +383,7 @@ TEST_CASE("g6: small calls among larger ones get their own lists") {
       }
       first_half(id, 300, t, 1e-3);
       if (call % 3 > 0) check_lists(id, p, 300, t);
-      last_half(id, p, 300, t, 1e-3, call < 40 ? Form::Plain : Form::Nearest, tolerance);
+      last_half(id, p, 300, t, 1e-3, call < 40 ? ListForm::Plain : ListForm::Nearest, tolerance);
       check_lists(id, p, 300, t);
     }
     g6_close(id);
@@ -397,10 +399,10 @@ TEST_CASE("g6: a first half in the background is forgotten by calls of another k
   set_all(id, p);
   g6_set_ti(id, 0);
   ask_for_lists(id, p);
-  Targets many, few;
+  ListTargets many, few;
   for (std::size_t i = 0; i < 40; ++i) many.add(p.id[i], p.x[i], 1e-3);
   for (std::size_t i = 90; i < 93; ++i) few.add(p.id[i], p.x[i], 1e-2);
-  for (const Form form : {Form::Plain, Form::Nearest, Form::OwnSoftening}) {
+  for (const ListForm form : {ListForm::Plain, ListForm::Nearest, ListForm::OwnSoftening}) {
     first_half(id, p.size(), many, 1e-3);
     g6_set_ti(id, 1 + static_cast<int>(form));
     first_half(id, 2000, few, 1e-3, form);
@@ -424,10 +426,10 @@ TEST_CASE("g6: lists of very many targets are right") {
   g6_set_ti(id, 0);
   ask_for_lists(id, p);
   for (const int n : {1 << 16, (1 << 16) + 1}) {
-    Targets t;
+    ListTargets t;
     for (int i = 0; i < n; ++i) t.add(-1, random.point(1), 0.1);
     first_half(id, p.size(), t, 1e-3);
-    last_half(id, p, p.size(), t, 1e-3, Form::Plain, 1e-11);
+    last_half(id, p, p.size(), t, 1e-3, ListForm::Plain, 1e-11);
     check_lists(id, p, p.size(), t);
   }
   g6_close(id);
@@ -441,9 +443,9 @@ TEST_CASE("g6: after a calculation that failed, sums and lists of the next are r
     set_all(id, p);
     g6_set_ti(id, 0);
     ask_for_lists(id, p);
-    Targets t;
+    ListTargets t;
     for (std::size_t i = 0; i < 30; ++i) t.add(p.id[i], p.x[i], 0.1);
-    Targets bad = t;
+    ListTargets bad = t;
     const int wrong = id % 30;
     // Another message: one that repeats the last is not written.
     messages_of([&] { g6_set_j_particle_mxonly(id, -1, 0, 1, row(p.x[0])); });
@@ -452,7 +454,7 @@ TEST_CASE("g6: after a calculation that failed, sums and lists of the next are r
     const std::string message = messages_of([&] { CHECK(g6_read_neighbour_list(id) == -1); });
     CHECK_THAT(message, Catch::Contains("\"yi\"[" + std::to_string(wrong) + "]"));
     first_half(id, 200, t, 1e-3);
-    last_half(id, p, 200, t, 1e-3, Form::Nearest, tolerance);
+    last_half(id, p, 200, t, 1e-3, ListForm::Nearest, tolerance);
     check_lists(id, p, 200, t);
     g6_close(id);
   });

@@ -139,7 +139,7 @@ TEST_CASE("g6: a device that does not exist gives a message that names it") {
 namespace {
 
 /// Another message, after which none is a repetition: those are not written.
-void forget_message() {
+void forget_g6_message() {
   messages_of([] {
     double x[3] = {};
     g6_set_j_particle_mxonly(7, -1, 0, 1, x);
@@ -183,7 +183,7 @@ TEST_CASE("g6: a second half without a first half, or after one that failed, is 
     Untouched u;
     std::vector<Row> x{{0, 0, 0}, {0, 1, 0}};
     const auto refused = [&](int ni) {
-      forget_message();
+      forget_g6_message();
       const std::string text = messages_of([&] { CHECK(u.second_half(id, 0, ni, x) == -1); });
       CHECK_THAT(text, Catch::Contains("g6calc_lasthalf: there is no calculation"));
       CHECK(!u.is_changed());
@@ -202,7 +202,7 @@ TEST_CASE("g6: a second half without a first half, or after one that failed, is 
     CHECK(good.second_half(id, 1, 2, x) == 0);
     CHECK(good.second_half(id, 1, 0, x) == 0);
     CHECK(good.is_changed());
-    forget_message();
+    forget_g6_message();
     CHECK(messages_of([&] { first_half(id, 5, x); }) != "");
     refused(0);
     refused(1);
@@ -225,7 +225,7 @@ TEST_CASE("g6: negative softening is refused") {
     g6_set_j_particle_mxonly(id, 0, 0, 1, at.data());
     std::vector<Row> x{{0, 0, 0}, {0, 1, 0}};
     const auto refused = [&](const std::vector<double>& eps2, const char* part) {
-      forget_message();
+      forget_g6_message();
       CHECK_THAT(messages_of([&] { first_half(id, 1, x, eps2); }), Catch::Contains(part));
       Untouched u;
       CHECK(messages_of([&] { CHECK(u.second_half(id, 1, 2, x) == -1); }) != "");
@@ -252,7 +252,7 @@ TEST_CASE("g6: sums that overflow are an error that names the i-particle") {
       g6_set_j_particle_mxonly(id, 0, 0, 1, row(far));
       first_half(id, 2, x);
       Untouched u;
-      forget_message();
+      forget_g6_message();
       CHECK_THAT(messages_of([&] { CHECK(u.second_half(id, 2, 2, x) == -1); }),
                  Catch::Contains(part));
       CHECK(!u.is_changed());
@@ -325,7 +325,7 @@ TEST_CASE("g6: a null cluster id is cluster 0, as for clients of libraries with 
   CHECK(u.second_half(0, 1, 1, x) == 0);
   CHECK(std::abs(u.pot[0] + 3) < 1e-14);
   CHECK(g6_close_(nullptr) == 0);
-  forget_message();
+  forget_g6_message();
   CHECK_THAT(messages_of([&] {
                g6calc_firsthalf_(nullptr, &one, &one, &index, rows(x), rows(x), nullptr, nullptr,
                                  nullptr, &t, nullptr);
@@ -338,7 +338,7 @@ TEST_CASE("g6: an argument whose address is null is an error that names it") {
   double number = 1;
   Row at{1, 0, 0};
   const auto names = [](const char* what, const std::function<int()>& call) {
-    forget_message();
+    forget_g6_message();
     CHECK_THAT(messages_of([&] { CHECK(call() == -1); }),
                Catch::Contains(std::string(": ") + what + " is a null pointer"));
   };
@@ -359,7 +359,7 @@ TEST_CASE("g6: an argument whose address is null is an error that names it") {
   names("ipipe", [&] { return g6_get_neighbour_list_(&id, nullptr, &n, &n, &n); });
   names("maxlength", [&] { return g6_get_neighbour_list_(&id, &n, nullptr, &n, &n); });
   const auto half = [&](int* nj, int* ni) {
-    forget_message();
+    forget_g6_message();
     return messages_of([&] {
       g6calc_firsthalf_(&id, nj, ni, &n, nullptr, nullptr, nullptr, nullptr, nullptr, &number,
                         nullptr);
@@ -383,7 +383,7 @@ TEST_CASE(
   };
   const auto refused = [&](double t, double mass, Row position, Row velocity, const char* what) {
     REQUIRE(set_one(0, 1, at, zero) == 0);
-    forget_message();
+    forget_g6_message();
     CHECK_THAT(messages_of([&] { CHECK(set_one(t, mass, position, velocity) == -1); }),
                Catch::Contains(std::string("gdr: g6_set_j_particle: ") + what +
                                " for address 0; all values must be finite"));

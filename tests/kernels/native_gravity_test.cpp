@@ -10,7 +10,7 @@ using namespace kernel_test;
 
 namespace {
 
-const std::string small = ",threads=1,chips=2,blocks=3,pes=11";
+const std::string small_chips = ",threads=1,chips=2,blocks=3,pes=11";
 
 /// An engine with fast numerics and the error bound of an interaction. In doubles rounding to
 /// shorts would add 6e-8, and iterations for shorts 1e-9.
@@ -70,11 +70,11 @@ TEST_CASE("native gravity is accurate for any number of sources and both partiti
   for (auto& id : targets.id) id = -1;
   for_all([&](const std::string& name, const Numerics& n) {
     for (const std::string partition : {",partition=targets", ",partition=sources"}) {
-      CHECK(run_kernel(name + small + partition, targets, p.first(0), 0.01) == Forces(140));
+      CHECK(run_kernel(name + small_chips + partition, targets, p.first(0), 0.01) == Forces(140));
       for (const std::size_t sources : {1, 2, 3, 4, 5, 6, 7, 31, 140}) {
         INFO(partition << ", " << sources << " sources");
         const Particles some = p.first(sources);
-        const Forces got = run_kernel(name + small + partition, targets, some, 0.01);
+        const Forces got = run_kernel(name + small_chips + partition, targets, some, 0.01);
         const Numerics of_pass = numerics_with(n, partition);
         check_close(got, direct_sum(targets, some, 0.01),
                     {n.engine, of_pass.rms * 10, of_pass.largest * 10});
@@ -102,7 +102,7 @@ TEST_CASE("native gravity of one pair is accurate over the range of distances") 
       p.add(0, 0, 0, 1);
       p.add(std::ldexp(1.1, exponent), std::ldexp(-0.3, exponent), std::ldexp(0.7, exponent), 3);
       INFO("distance 2^" << exponent);
-      check_close(run_kernel(name + small, p, p, 0), direct_sum(p, p, 0), n);
+      check_close(run_kernel(name + small_chips, p, p, 0), direct_sum(p, p, 0), n);
     }
   });
 }
@@ -119,12 +119,12 @@ TEST_CASE("native gravity excludes the same pairs as the exact engines") {
   for (const std::size_t j : {0, 1, 16, 30}) sources.id[j] = (1LL << 34) + 7;
   for_all([&](const std::string& name, const Numerics& n) {
     const Numerics loose{n.engine, n.rms * 10, n.largest * 10};
-    check_close(run_kernel(name + small, p, p, 0), direct_sum(p, p, 0), loose);
+    check_close(run_kernel(name + small_chips, p, p, 0), direct_sum(p, p, 0), loose);
     // Ids of more than 32 bits: the engine uses doubles instead of floats.
-    check_close(run_kernel(name + small, targets, sources, 0.01),
+    check_close(run_kernel(name + small_chips, targets, sources, 0.01),
                 direct_sum(targets, sources, 0.01), loose);
     const Particles self = p.first(1);
-    CHECK(run_kernel(name + small, self, self, 0) == Forces(1));
+    CHECK(run_kernel(name + small_chips, self, self, 0) == Forces(1));
   });
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("native gravity overflows to infinity or NaN") {
   for (int i = 0; i < 24; ++i) wild.add(std::ldexp(i, -500), 0, 0, 1e300);
   const Particles p = plummer(31);
   for_all([&](const std::string& name, const Numerics&) {
-    const Forces fresh = run_kernel(name + small, p, p, 0);
-    gdr::Device device = gdr::Device::open(name + small);
+    const Forces fresh = run_kernel(name + small_chips, p, p, 0);
+    gdr::Device device = gdr::Device::open(name + small_chips);
     const Forces f = run_kernel(device, wild, wild, 0);
     if (name.find("float") == std::string::npos) {
       for (const double a : f.ax) CHECK_FALSE(std::isfinite(a));

@@ -110,24 +110,24 @@ std::vector<std::string> gpu_engines() {
   setenv("GDR_GPU_PAIRS", "0", 1);
   return {"engine=gpu", "engine=gpu-float"};
 }
-std::vector<std::string> engines() {
+std::vector<std::string> all_engines() {
   std::vector<std::string> all = native_engines();
   all.insert(all.begin(), {"engine=reference", "engine=vector"});
   for (const std::string& engine : gpu_engines()) all.push_back(engine);
   return all;
 }
 
-const std::string small = ",threads=1,chips=2,blocks=3,pes=4";
+const std::string with_few_pes = ",threads=1,chips=2,blocks=3,pes=4";
 
 }  // namespace
 
 TEST_CASE("neighbour lists agree with a direct search on every engine") {
-  for (const std::string& engine : engines())
+  for (const std::string& engine : all_engines())
     for (const std::size_t targets : {1, 5, 53})
       for (const std::size_t sources : {1, 2, 61}) {
         const Sample all = with_radii(61, 0.5);
         INFO(engine << ", " << targets << " targets, " << sources << " sources");
-        CHECK(lists_on(engine + small, all.first(targets), all.first(sources)) ==
+        CHECK(lists_on(engine + with_few_pes, all.first(targets), all.first(sources)) ==
               brute_force(all.first(targets), all.first(sources)));
       }
 }
@@ -162,8 +162,8 @@ TEST_CASE("a full neighbour list keeps the first neighbours and counts all") {
   const Sample all = with_radii(301, 1e6);
   const Lists right = brute_force(all, all);
   CHECK(right.count == std::vector<std::int64_t>(301, 300));
-  for (const std::string& engine : engines()) {
-    const Lists found = lists_on(engine + small, all, all);
+  for (const std::string& engine : all_engines()) {
+    const Lists found = lists_on(engine + with_few_pes, all, all);
     CHECK(found.count == right.count);
     CHECK(found.ids == right.ids);
   }
@@ -171,11 +171,11 @@ TEST_CASE("a full neighbour list keeps the first neighbours and counts all") {
 
 TEST_CASE("a radius without neighbours gives an empty list") {
   const Sample all = with_radii(37, 0);
-  const Lists found = lists_on("engine=vector" + small, all, all);
+  const Lists found = lists_on("engine=vector" + with_few_pes, all, all);
   CHECK(found.count == std::vector<std::int64_t>(37, 0));
   CHECK(found.ids == std::vector<std::int64_t>(37 * capacity, -1));
   CHECK(found == brute_force(all, all));
-  CHECK(lists_on("engine=native" + small, all, all) == found);
-  CHECK(lists_on("engine=vector" + small, all, all.first(0)).count ==
+  CHECK(lists_on("engine=native" + with_few_pes, all, all) == found);
+  CHECK(lists_on("engine=vector" + with_few_pes, all, all.first(0)).count ==
         std::vector<std::int64_t>(37, 0));
 }

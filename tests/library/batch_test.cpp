@@ -19,7 +19,7 @@ using LongMatrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
 
 namespace {
 
-constexpr double nobody = -77;
+constexpr double no_id = -77;
 
 /// Matrices with padding rows and gaps.
 struct Batch {
@@ -32,7 +32,7 @@ struct Batch {
         columns(c),
         stride(r + spare),
         step(stride * c + spare),
-        data(n * step + 1, nobody) {}
+        data(n * step + 1, no_id) {}
   MatrixXd get(std::size_t i) const {
     return Eigen::Map<const MatrixXd, 0, Eigen::OuterStride<>>(
         data.data() + i * step, static_cast<Index>(rows), static_cast<Index>(columns),
@@ -52,7 +52,7 @@ struct Batch {
       for (std::size_t c = 0; c < columns; ++c)
         for (std::size_t r = 0; r < rows; ++r) used[i * step + c * stride + r] = true;
     for (std::size_t k = 0; k < data.size(); ++k)
-      if (!used[k] && data[k] != nobody) return false;
+      if (!used[k] && data[k] != no_id) return false;
     return true;
   }
 };
@@ -80,13 +80,13 @@ double error_of_factors(const MatrixXd& a, const MatrixXd& lu,
   return static_cast<double>((l * u - rows).cwiseAbs().maxCoeff() / (size.maxCoeff() * 0x1p-49L));
 }
 
-constexpr const char* machine = "exact:chips=1,blocks=2,pes=4";
-constexpr const char* native = "emulator:chips=1,blocks=2,pes=4,engine=native";
+constexpr const char* batch_machine = "exact:chips=1,blocks=2,pes=4";
+constexpr const char* native_engine = "emulator:chips=1,blocks=2,pes=4,engine=native";
 
 }  // namespace
 
 TEST_CASE("batched products of all shapes are correct") {
-  Device device = Device::open(GENERATE(machine, native));
+  Device device = Device::open(GENERATE(batch_machine, native_engine));
   BatchedMatrices small(device);
   struct Shape {
     std::size_t m, n, k;
@@ -117,7 +117,7 @@ TEST_CASE("batched products of all shapes are correct") {
 }
 
 TEST_CASE("batched LU has the pivots of Eigen, and solves are accurate") {
-  Device device = Device::open(GENERATE(machine, native));
+  Device device = Device::open(GENERATE(batch_machine, native_engine));
   BatchedMatrices small(device);
   const std::size_t n = GENERATE(1, 2, 3, 4, 7, 8, 10, 11, 15);
   const std::size_t columns = n == 15 ? 3 : n == 4 ? 9 : 1;  // one at a time, and many at a time
@@ -148,7 +148,7 @@ TEST_CASE("batched LU has the pivots of Eigen, and solves are accurate") {
 }
 
 TEST_CASE("full-precision batches have the accuracy of one rounding to double") {
-  Device device = Device::open(machine);
+  Device device = Device::open(batch_machine);
   BatchedMatrices small(device, MatrixPrecision::Full);
   constexpr std::size_t count = 37;
   const std::size_t n = GENERATE(1, 2, 4, 5, 9, 10, 15);
@@ -188,7 +188,7 @@ TEST_CASE("full-precision batches have the accuracy of one rounding to double") 
 }
 
 TEST_CASE("batched products of the identity and doubles are exact in full precision only") {
-  Device device = Device::open(machine);
+  Device device = Device::open(batch_machine);
   constexpr std::size_t count = 9, n = 4;
   Batch identity(count, n, n);
   for (std::size_t i = 0; i < count; ++i) identity.set(i, MatrixXd::Identity(n, n));
@@ -204,7 +204,7 @@ TEST_CASE("batched products of the identity and doubles are exact in full precis
 }
 
 TEST_CASE("singular, extreme and NaN matrices of a batch give the results of LAPACK") {
-  Device device = Device::open(GENERATE(machine, native));
+  Device device = Device::open(GENERATE(batch_machine, native_engine));
   BatchedMatrices small(device);
   constexpr std::size_t count = 7, n = 4;
   Batch a = random_batch(count, n, n, 5);
@@ -254,8 +254,8 @@ TEST_CASE("the factors of a matrix do not depend on its position in the batch or
   const Batch before = random_batch(count, n, n, 8);
   Batch first(0, 0, 0);
   std::vector<std::int64_t> first_pivots;
-  for (const char* const name :
-       {machine, "exact:chips=3,blocks=3,pes=2,boards=2", "exact:chips=1,blocks=1,isa=portable"}) {
+  for (const char* const name : {batch_machine, "exact:chips=3,blocks=3,pes=2,boards=2",
+                                 "exact:chips=1,blocks=1,isa=portable"}) {
     CAPTURE(name);
     Device device = Device::open(name);
     BatchedMatrices small(device);
@@ -302,7 +302,7 @@ TEST_CASE("a native engine gives a matrix the same bits at every place and for a
 }
 
 TEST_CASE("batches and vectors beyond the address space are errors") {
-  Device device = Device::open(machine);
+  Device device = Device::open(batch_machine);
   BatchedMatrices small(device);
   std::vector<double> x(600);
   double* const p = x.data();
@@ -331,7 +331,7 @@ TEST_CASE("batches and vectors beyond the address space are errors") {
 }
 
 TEST_CASE("batches that do not fit a PE and invalid arguments are errors") {
-  Device device = Device::open(machine);
+  Device device = Device::open(batch_machine);
   BatchedMatrices small(device);
   std::vector<double> x(600);
   std::vector<std::int64_t> pivots(32);

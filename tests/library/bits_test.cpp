@@ -9,19 +9,20 @@ using namespace library_test;
 
 namespace {
 
-const std::string machine = "exact:chips=2,blocks=4,pes=4";
+const std::string small_machine = "exact:chips=2,blocks=4,pes=4";
 
 }  // namespace
 
 TEST_CASE("results have the same bits for any number of threads and boards in every engine") {
   for (const char* partition : {",partition=targets", ",partition=sources", ""}) {
     const SpringInput in = rough_input(401, 257);
-    const SpringResult expected = run_on(machine + ",threads=1,engine=reference" + partition, in);
+    const SpringResult expected =
+        run_on(small_machine + ",threads=1,engine=reference" + partition, in);
     for (const char* threads : {",threads=1", ",threads=2", ",threads=5"})
       for (const char* boards : {",boards=1", ",boards=2", ",boards=7"})
-        CHECK(run_on(machine + threads + boards + partition, in) == expected);
+        CHECK(run_on(small_machine + threads + boards + partition, in) == expected);
     for (const gdr::Isa isa : gdr::host_isas())
-      CHECK(run_on(machine + ",isa=" + std::string(gdr::isa_name(isa)) + partition, in) ==
+      CHECK(run_on(small_machine + ",isa=" + std::string(gdr::isa_name(isa)) + partition, in) ==
             expected);
   }
 }
@@ -29,16 +30,16 @@ TEST_CASE("results have the same bits for any number of threads and boards in ev
 TEST_CASE("the choice of partition does not depend on boards or threads") {
   // Few targets, many sources: the sources are split; bits would differ if the choice did.
   const SpringInput in = rough_input(7, 999);
-  const SpringResult expected = run_on(machine + ",threads=1,partition=sources", in);
-  CHECK(run_on(machine + ",threads=1", in) == expected);
-  CHECK(run_on(machine + ",threads=4,boards=5", in) == expected);
+  const SpringResult expected = run_on(small_machine + ",threads=1,partition=sources", in);
+  CHECK(run_on(small_machine + ",threads=1", in) == expected);
+  CHECK(run_on(small_machine + ",threads=4,boards=5", in) == expected);
 }
 
 TEST_CASE("both partitions agree with sums in double") {
   const SpringInput in = rough_input(60, 500);
   const SpringResult expected = spring_reference(in);
   for (const char* partition : {",partition=targets", ",partition=sources"}) {
-    const SpringResult got = run_on(machine + partition, in);
+    const SpringResult got = run_on(small_machine + partition, in);
     for (std::size_t i = 0; i < in.xi.size(); ++i) {
       CHECK(got.force[i] == Approx(expected.force[i]).epsilon(1e-11).margin(1e-10));
       CHECK(got.mass[i] == Approx(expected.mass[i]).epsilon(1e-13).margin(1e-12));
@@ -55,8 +56,8 @@ TEST_CASE("clocks and bytes do not depend on engine or threads") {
     run(job);
     return device.statistics();
   };
-  const gdr::Statistics a = counted(machine + ",threads=1,engine=reference");
-  const gdr::Statistics b = counted(machine + ",threads=3");
+  const gdr::Statistics a = counted(small_machine + ",threads=1,engine=reference");
+  const gdr::Statistics b = counted(small_machine + ",threads=3");
   CHECK(a.compute_clocks == b.compute_clocks);
   CHECK(a.chip_clocks == b.chip_clocks);
   CHECK(a.bytes_to_board == b.bytes_to_board);

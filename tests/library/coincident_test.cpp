@@ -24,7 +24,8 @@ struct Outcome {
 };
 
 /// A kernel on particles with every target among the sources; `same_ids`: with the same id.
-Outcome run(const std::string& options, const std::string& name, bool same_ids) {
+Outcome run_with_coincident_sources(const std::string& options, const std::string& name,
+                                    bool same_ids) {
   Device device = Device::open("exact:" + options);
   const Kernel kernel = Kernel::builtin(name);
   Job job = device.job(kernel);
@@ -79,11 +80,12 @@ TEST_CASE("coincident pairs without softening do not cause fallback runs") {
   const bool same_ids = GENERATE(false, true);
   for (const char* partition : {"partition=targets", "partition=sources"}) {
     const std::string options = std::string(partition) + ",chips=1";
-    const Outcome expected = run(options + ",engine=reference", name, same_ids);
+    const Outcome expected =
+        run_with_coincident_sources(options + ",engine=reference", name, same_ids);
     for (const Isa isa : host_isas()) {
       if (!can_verify_doubles(isa)) continue;
       const std::string host = ",engine=vector,isa=" + std::string(isa_name(isa));
-      const Outcome got = run(options + host, name, same_ids);
+      const Outcome got = run_with_coincident_sources(options + host, name, same_ids);
       INFO(name << ", " << options << host << ", equal ids: " << same_ids << ": "
                 << got.statistics.fallback_reason);
       CHECK(got.results == expected.results);

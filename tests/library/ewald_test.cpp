@@ -62,62 +62,62 @@ void ewald_error_has(const std::string& error, const char* part) {
   CHECK(error.find(part) != std::string::npos);
 }
 
-using Long = long double;
+using LongDouble = long double;
 
 /// The oracle: E = 1/2 sum q_i q_j [erfc(alpha r) / r + 4 pi / V sum exp(-k^2 / 4 alpha^2) / k^2
 /// cos(k (x_i - x_j))] and its constants, over so many images and waves that more change nothing.
 struct Plain {
-  Long energy = 0;
-  std::vector<Long> energies, force;
-  std::array<Long, 9> virial{};
+  LongDouble energy = 0;
+  std::vector<LongDouble> energies, force;
+  std::array<LongDouble, 9> virial{};
 };
 
-constexpr Long pi_long = std::numbers::pi_v<Long>;
+constexpr LongDouble pi_long = std::numbers::pi_v<LongDouble>;
 
-using LongVector = std::array<Long, 3>;
+using LongVector = std::array<LongDouble, 3>;
 
-Long dot_of(const LongVector& a, const LongVector& b) {
+LongDouble dot_of(const LongVector& a, const LongVector& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 LongVector cross_of(const LongVector& a, const LongVector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-Plain plain_ewald(const Charges& c, Long alpha, int images, int waves) {
+Plain plain_ewald(const Charges& c, LongDouble alpha, int images, int waves) {
   std::array<LongVector, 3> h, dual;
   for (std::size_t a = 0; a < 3; ++a)
     for (std::size_t x = 0; x < 3; ++x) h[a][x] = c.box.vectors[a][x];
-  const Long volume = dot_of(h[0], cross_of(h[1], h[2]));
+  const LongDouble volume = dot_of(h[0], cross_of(h[1], h[2]));
   for (std::size_t a = 0; a < 3; ++a) {
     dual[a] = cross_of(h[(a + 1) % 3], h[(a + 2) % 3]);
-    for (Long& x : dual[a]) x *= 2 * pi_long / volume;
+    for (LongDouble& x : dual[a]) x *= 2 * pi_long / volume;
   }
   const std::size_t n = c.charge.size();
-  Plain out{0, std::vector<Long>(n), std::vector<Long>(3 * n)};
+  Plain out{0, std::vector<LongDouble>(n), std::vector<LongDouble>(3 * n)};
   const auto combine = [](const std::array<LongVector, 3>& v, int a, int b, int d) {
     LongVector sum{};
     for (std::size_t x = 0; x < 3; ++x) sum[x] = a * v[0][x] + b * v[1][x] + d * v[2][x];
     return sum;
   };
-  Long total = 0;
+  LongDouble total = 0;
   for (const double q : c.charge) total += q;
   for (std::size_t i = 0; i < n; ++i) {
-    const Long qi = c.charge[i];
-    Long e = -alpha / std::sqrt(pi_long) * qi * qi -
-             pi_long * qi * total / (2 * std::abs(volume) * alpha * alpha);
+    const LongDouble qi = c.charge[i];
+    LongDouble e = -alpha / std::sqrt(pi_long) * qi * qi -
+                   pi_long * qi * total / (2 * std::abs(volume) * alpha * alpha);
     for (std::size_t j = 0; j < n; ++j) {
-      const Long qq = qi * c.charge[j];
+      const LongDouble qq = qi * c.charge[j];
       LongVector d;
-      for (std::size_t x = 0; x < 3; ++x) d[x] = Long{c.pos[3 * i + x]} - c.pos[3 * j + x];
+      for (std::size_t x = 0; x < 3; ++x) d[x] = LongDouble{c.pos[3 * i + x]} - c.pos[3 * j + x];
       for (int a = -images; a <= images; ++a)
         for (int b = -images; b <= images; ++b)
           for (int g = -images; g <= images; ++g) {
             if (i == j && a == 0 && b == 0 && g == 0) continue;
             LongVector r = combine(h, a, b, g);
             for (std::size_t x = 0; x < 3; ++x) r[x] += d[x];
-            const Long r2 = dot_of(r, r), length = std::sqrt(r2);
-            const Long p = std::erfc(alpha * length) / length;
-            const Long f =
+            const LongDouble r2 = dot_of(r, r), length = std::sqrt(r2);
+            const LongDouble p = std::erfc(alpha * length) / length;
+            const LongDouble f =
                 (p + 2 * alpha / std::sqrt(pi_long) * std::exp(-alpha * alpha * r2)) / r2;
             e += qq * p / 2;
             for (std::size_t x = 0; x < 3; ++x) out.force[3 * i + x] += qq * f * r[x];
@@ -128,8 +128,8 @@ Plain plain_ewald(const Charges& c, Long alpha, int images, int waves) {
           for (int g = -waves; g <= waves; ++g) {
             if (a == 0 && b == 0 && g == 0) continue;
             const LongVector k = combine(dual, a, b, g);
-            const Long k2 = dot_of(k, k), phase = dot_of(k, d);
-            const Long w =
+            const LongDouble k2 = dot_of(k, k), phase = dot_of(k, d);
+            const LongDouble w =
                 qq * 4 * pi_long / std::abs(volume) * std::exp(-k2 / (4 * alpha * alpha)) / k2;
             e += w * std::cos(phase) / 2;
             for (std::size_t x = 0; x < 3; ++x) out.force[3 * i + x] += w * std::sin(phase) * k[x];
@@ -231,7 +231,7 @@ TEST_CASE("Ewald sums of random charges agree with a plain sum in long doubles")
   CHECK(std::abs(right.energy - again.energy) < 1e-12L);
   const Computed found = ewald_of(c, exact);
   CHECK(std::abs(found.total.energy - right.energy) < 1e-11L);
-  Long trace = 0;
+  LongDouble trace = 0;
   for (std::size_t i = 0; i < c.charge.size(); ++i)
     CHECK(std::abs(found.energy[i] - right.energies[i]) < 1e-11L);
   for (std::size_t k = 0; k < c.pos.size(); ++k)

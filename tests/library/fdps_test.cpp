@@ -201,10 +201,10 @@ class MockTree {
 };
 
 template <typename Force>
-using Gravity = gdr::fdps::MultiWalk<Body, Body, Node, Force>;
+using TreeForces = gdr::fdps::MultiWalk<Body, Body, Node, Force>;
 
 template <typename Force>
-void describe(Gravity<Force>& forces) {
+void describe(TreeForces<Force>& forces) {
   forces.set("eps2", eps2);
   forces.epi({"xi", "yi", "zi"}, &Body::pos).epi("idi", &Body::id);
   forces.epj({"xj", "yj", "zj"}, &Body::pos).epj("mj", &Body::mass).epj("idj", &Body::id);
@@ -220,7 +220,7 @@ TEST_CASE("walks of FDPS have the forces of plain sums, in all forms of the inte
                                       std::pair{"emulator:engine=vector,threads=1", 1e-6});
   CAPTURE(name);
   gdr::Device device = gdr::Device::open(name);
-  Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+  TreeForces<Body> forces(device, gdr::Kernel::builtin("gravity"));
   describe(forces);
   MockTree<Body> tree(700, 60);
   const std::vector<Body> all = tree.reference(true, false), near = tree.reference(false, false);
@@ -244,7 +244,7 @@ TEST_CASE("without ids a particle acts on its own potential, as in FDPS's sample
   // None of the three, all, and only some of them, whose numbers have no equal.
   for (const bool targets : {false, true})
     for (const bool sources : {false, true}) {
-      Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+      TreeForces<Body> forces(device, gdr::Kernel::builtin("gravity"));
       forces.set("eps2", eps2);
       forces.epi({"xi", "yi", "zi"}, &Body::pos);
       forces.epj({"xj", "yj", "zj"}, &Body::pos).epj("mj", &Body::mass);
@@ -262,7 +262,7 @@ TEST_CASE("without ids a particle acts on its own potential, as in FDPS's sample
 
 TEST_CASE("forces may be floats, and may be added to") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
-  Gravity<FloatForce> forces(device, gdr::Kernel::builtin("gravity"));
+  TreeForces<FloatForce> forces(device, gdr::Kernel::builtin("gravity"));
   describe(forces);
   MockTree<FloatForce> tree(300, 20);
   const std::vector<Body> expected = tree.reference(true, false);
@@ -493,7 +493,7 @@ ax += f*dx - 3*s5*gx; ay += f*dy - 3*s5*gy; az += f*dz - 3*s5*gz;
 
 TEST_CASE("errors name the walk, and members that do not match the kernel") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
-  Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+  TreeForces<Body> forces(device, gdr::Kernel::builtin("gravity"));
   has(refused([&] {
         forces.epi({"xi", "yi"}, &Body::pos);
       }),
@@ -508,7 +508,7 @@ TEST_CASE("errors name the walk, and members that do not match the kernel") {
     CHECK(e.category() == gdr::ErrorCategory::Input);
     has(e.what(), "set 0, segment 1: \"mj\"[1] is not a number");
   }
-  Gravity<Body> missing(device, gdr::Kernel::builtin("gravity"));
+  TreeForces<Body> missing(device, gdr::Kernel::builtin("gravity"));
   missing.epi({"xi", "yi", "zi"}, &Body::pos).epi("idi", &Body::id);
   missing.epj({"xj", "yj", "zj"}, &Body::pos);
   has(refused([&] { tree.multi_walk(missing.dispatch(), missing.retrieve(), 10); }),
@@ -517,7 +517,7 @@ TEST_CASE("errors name the walk, and members that do not match the kernel") {
 
 TEST_CASE("a negative number of particles or walks is an error that names it and the walk") {
   gdr::Device device = gdr::Device::open("emulator:engine=native,threads=1");
-  Gravity<Body> forces(device, gdr::Kernel::builtin("gravity"));
+  TreeForces<Body> forces(device, gdr::Kernel::builtin("gravity"));
   describe(forces);
   const std::vector<Body> bodies(8);
   const std::vector<Node> nodes(8);

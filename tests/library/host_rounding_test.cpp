@@ -29,7 +29,7 @@ class Rounding {
 
 constexpr std::size_t order = 150;
 
-std::vector<double> numbers(std::size_t count, unsigned seed) {
+std::vector<double> rounding_numbers(std::size_t count, unsigned seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
   std::vector<double> all(count);
@@ -84,8 +84,9 @@ std::vector<double> results(const std::string& name, const std::vector<double>& 
 /// Inputs, which are made before a mode is set.
 struct Stars {
   static constexpr std::size_t n = 96;
-  std::vector<double> x = numbers(3 * n, 3), v = numbers(3 * n, 4), m = numbers(n, 5);
-  std::vector<double> time = numbers(n, 6);
+  std::vector<double> x = rounding_numbers(3 * n, 3), v = rounding_numbers(3 * n, 4),
+                      m = rounding_numbers(n, 5);
+  std::vector<double> time = rounding_numbers(n, 6);
 };
 
 /// The results of forces, integrations, neighbour lists, predicted sources and integrals.
@@ -172,7 +173,8 @@ TEST_CASE("a host that rounds up, down or to zero gets the same bits of particle
 }
 
 TEST_CASE("a host that rounds up, down or to zero gets the same bits of matrices") {
-  const std::vector<double> a = numbers(order * order, 1), b = numbers(order * order, 2);
+  const std::vector<double> a = rounding_numbers(order * order, 1),
+                            b = rounding_numbers(order * order, 2);
   const std::string engine =
       GENERATE("vector", "native", "native-mixed", "native-float", "native-fast");
   const std::string name = "emulator:chips=1,blocks=2,threads=2,engine=" + engine;

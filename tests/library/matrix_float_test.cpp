@@ -14,9 +14,9 @@ using namespace gdr;
 
 namespace {
 
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
+constexpr float float_nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float float_infinity = std::numeric_limits<float>::infinity();
+constexpr Transpose kept = Transpose::No, flipped = Transpose::Yes;
 
 std::vector<float> random_floats(std::size_t count, unsigned seed, float scale = 1) {
   std::mt19937_64 random(seed);
@@ -28,22 +28,22 @@ std::vector<float> random_floats(std::size_t count, unsigned seed, float scale =
 
 float element(const std::vector<float>& x, std::size_t stride, Transpose t, std::size_t row,
               std::size_t column) {
-  return t == no ? x[row + column * stride] : x[column + row * stride];
+  return t == kept ? x[row + column * stride] : x[column + row * stride];
 }
 
-struct Shape {
+struct FloatShape {
   std::size_t m, n, k;
 };
 
 /// Checks a product of random matrices with padding rows: every element is the rounded sum, except
 /// for the last bits of the sum itself.
-void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, float alpha,
+void check(MatrixProduct& product, const FloatShape& s, Transpose ta, Transpose tb, float alpha,
            float beta, float size_a = 1, float size_b = 1) {
   CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
-  const std::size_t lda = (ta == yes ? s.k : s.m) + 3, ldb = (tb == yes ? s.n : s.k) + 1;
+  const std::size_t lda = (ta == flipped ? s.k : s.m) + 3, ldb = (tb == flipped ? s.n : s.k) + 1;
   const std::size_t ldc = s.m + 2;
-  const std::vector<float> a = random_floats(lda * (ta == yes ? s.m : s.k), 1, size_a);
-  const std::vector<float> b = random_floats(ldb * (tb == yes ? s.k : s.n), 2, size_b);
+  const std::vector<float> a = random_floats(lda * (ta == flipped ? s.m : s.k), 1, size_a);
+  const std::vector<float> b = random_floats(ldb * (tb == flipped ? s.k : s.n), 2, size_b);
   const std::vector<float> before = random_floats(ldc * s.n, 3);
   std::vector<float> c = before;
   product.compute(s.m, s.n, s.k, alpha, {a.data(), lda, ta}, {b.data(), ldb, tb}, beta,
@@ -79,15 +79,15 @@ TEST_CASE("float products of all shapes and transposes take one pass") {
   Device device = Device::open("exact:chips=2,blocks=2");
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
-  for (const Shape& s :
-       {Shape{1, 1, 1}, {5, 3, 2}, {31, 7, 33}, {257, 5, 127}, {17, 4, 129}, {513, 2, 257}}) {
-    for (const Transpose ta : {no, yes})
-      for (const Transpose tb : {no, yes}) check(product, s, ta, tb, 1, 0);
+  for (const FloatShape& s :
+       {FloatShape{1, 1, 1}, {5, 3, 2}, {31, 7, 33}, {257, 5, 127}, {17, 4, 129}, {513, 2, 257}}) {
+    for (const Transpose ta : {kept, flipped})
+      for (const Transpose tb : {kept, flipped}) check(product, s, ta, tb, 1, 0);
   }
-  check(product, {40, 30, 500}, no, yes, -1.5F, 0.75F);
+  check(product, {40, 30, 500}, kept, flipped, -1.5F, 0.75F);
   // Doubles in `Full` take three passes of this product; floats none more than one.
   const Statistics before = device.statistics();
-  check(product, {20, 4, 128}, no, no, 0.3F, 1);
+  check(product, {20, 4, 128}, kept, kept, 0.3F, 1);
   const Statistics after = device.statistics();
   CHECK(after.compute_clocks - before.compute_clocks < 2 * 5 * 544);
   CHECK(after.flops - before.flops == 2.0 * 20 * 4 * 128);
@@ -96,11 +96,12 @@ TEST_CASE("float products of all shapes and transposes take one pass") {
 TEST_CASE("subnormal floats and subnormal results of float products are correct") {
   Device device = Device::open("exact:chips=1,blocks=2");
   MatrixProduct product(device);
-  check(product, {20, 10, 40}, no, no, 1, 0, 0x1p-140F, 1);          // subnormal factors and result
-  check(product, {20, 10, 40}, yes, no, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
-  check(product, {20, 10, 150}, no, no, 1, 0, 0x1p-125F, 0x1p100F);  // some of them, more of k
-  check(product, {20, 10, 40}, no, yes, 1, 0, 0x1p-72F, 0x1p-72F);   // subnormal result
-  check(product, {20, 10, 40}, no, no, 0x1p100F, 1, 0x1p-120F, 0x1p-120F);  // its sums below 2^-149
+  check(product, {20, 10, 40}, kept, kept, 1, 0, 0x1p-140F, 1);  // subnormal factors and result
+  check(product, {20, 10, 40}, flipped, kept, 1, 0, 0x1p-140F, 0x1p100F);  // subnormal factors
+  check(product, {20, 10, 150}, kept, kept, 1, 0, 0x1p-125F, 0x1p100F);   // some of them, more of k
+  check(product, {20, 10, 40}, kept, flipped, 1, 0, 0x1p-72F, 0x1p-72F);  // subnormal result
+  check(product, {20, 10, 40}, kept, kept, 0x1p100F, 1, 0x1p-120F,
+        0x1p-120F);  // its sums below 2^-149
 }
 
 TEST_CASE("float results overflow to infinity after the complete sum only") {
@@ -113,7 +114,7 @@ TEST_CASE("float results overflow to infinity after the complete sum only") {
   product.compute(2, 2, 2, 1, {a.data(), 2}, {b.data(), 2}, 0, {c, 2});
   CHECK(c[0] == 0);  // 2^200 - 2^200
   CHECK(c[1] == 0);
-  CHECK(c[2] == infinity);
+  CHECK(c[2] == float_infinity);
   CHECK(c[3] == 2 * large);
   product.compute(2, 2, 2, -0x1p-100F, {a.data(), 2}, {b.data(), 2}, 0, {c, 2});
   CHECK(c[2] == -2 * large);  // alpha before the rounding
@@ -123,7 +124,7 @@ TEST_CASE("float results overflow to infinity after the complete sum only") {
 TEST_CASE("alpha, beta, infinities and errors of float products are those of double") {
   Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
-  std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, not_a_number);
+  std::vector<float> a{1, 2, 3, 4}, b{1, 0, 0, 1}, c(4, float_nan);
   const auto run = [&](float alpha, float beta) {
     product.compute(2, 2, 2, alpha, {a.data(), 2}, {b.data(), 2}, beta, {c.data(), 2});
   };
@@ -131,9 +132,9 @@ TEST_CASE("alpha, beta, infinities and errors of float products are those of dou
   CHECK(c == a);
   run(0, 0.5F);
   CHECK(c == std::vector<float>{0.5F, 1, 1.5F, 2});
-  a[0] = infinity;
+  a[0] = float_infinity;
   run(1, 0);
-  CHECK(c[0] == infinity);
+  CHECK(c[0] == float_infinity);
   CHECK(c[1] == 2);
   CHECK(std::isnan(c[2]));  // infinity times 0
   const float* const nothing = nullptr;
@@ -165,9 +166,9 @@ TEST_CASE("floats with a long inner dimension use the short format, with fewer c
         Case{256, 788, 2 * tile, 2 * item}, Case{257, 2 * 788, 4 * tile, 4 * item}}) {
     Device device = Device::open("exact:chips=2,blocks=2");
     MatrixProduct product(device);
-    check(product, {40, 6, x.k}, no, no, 1, 0);
+    check(product, {40, 6, x.k}, kept, kept, 1, 0);
     const Statistics before = device.statistics();
-    check(product, {40, 6, x.k}, no, yes, 0.5F, 1);
+    check(product, {40, 6, x.k}, kept, flipped, 0.5F, 1);
     const Statistics after = device.statistics();
     CAPTURE(x.k);
     // Six columns and one more, and section Start.
@@ -183,9 +184,9 @@ TEST_CASE(
     "zeros") {
   constexpr std::size_t m = 37, n = 11, k = 90;
   std::vector<float> a = random_floats(m * k, 5), b = random_floats(k * n, 6, 0x1p-110F);
-  a[3] = infinity;
-  a[40] = not_a_number;
-  b[5] = -infinity;
+  a[3] = float_infinity;
+  a[40] = float_nan;
+  b[5] = -float_infinity;
   b[7] = -0.0F;
   std::vector<std::vector<float>> results;
   for (const char* name :
@@ -218,14 +219,14 @@ TEST_CASE(
   MatrixProduct product(device);
   const bool transposed = GENERATE(false, true);
   std::vector<float> c(n * n);
-  product.compute(n, n, n, 1, {a.data(), n, transposed ? yes : no}, {b.data(), n, no}, 0,
+  product.compute(n, n, n, 1, {a.data(), n, transposed ? flipped : kept}, {b.data(), n, kept}, 0,
                   {c.data(), n});
   double worst = 0;
   for (std::size_t at = 0; at < n; ++at) {
     const std::size_t row = at, column = (7 * at) % n;
     double sum = 0, size = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      const double term = static_cast<double>(element(a, n, transposed ? yes : no, row, i)) *
+      const double term = static_cast<double>(element(a, n, transposed ? flipped : kept, row, i)) *
                           static_cast<double>(b[i + column * n]);
       sum += term;
       size += std::fabs(term);

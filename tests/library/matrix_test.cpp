@@ -15,8 +15,8 @@ using namespace gdr;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf_value = std::numeric_limits<double>::infinity();
 
 /// A stored matrix with padding rows.
 struct Matrix {
@@ -32,7 +32,8 @@ struct Matrix {
   }
 };
 
-Matrix random_matrix(std::size_t rows, std::size_t columns, unsigned seed, std::size_t spare = 0) {
+Matrix random_row_matrix(std::size_t rows, std::size_t columns, unsigned seed,
+                         std::size_t spare = 0) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   Matrix m(rows, columns, spare);
@@ -45,19 +46,19 @@ double element(const Matrix& x, Transpose t, std::size_t r, std::size_t c) {
   return t == Transpose::No ? x.at(r, c) : x.at(c, r);
 }
 
-struct Shape {
+struct RowShape {
   std::size_t m, n, k;
 };
 
 /// Checks a product of random matrices: every element within `tolerance` of the sum of the
 /// magnitudes of its terms, and padding unchanged.
-void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, double alpha,
+void check(MatrixProduct& product, const RowShape& s, Transpose ta, Transpose tb, double alpha,
            double beta, double tolerance) {
   CAPTURE(s.m, s.n, s.k, ta, tb, alpha, beta);
   const bool at = ta == Transpose::Yes, bt = tb == Transpose::Yes;
-  const Matrix a = random_matrix(at ? s.k : s.m, at ? s.m : s.k, 1, 3);
-  const Matrix b = random_matrix(bt ? s.n : s.k, bt ? s.k : s.n, 2, 1);
-  const Matrix before = random_matrix(s.m, s.n, 3, 2);
+  const Matrix a = random_row_matrix(at ? s.k : s.m, at ? s.m : s.k, 1, 3);
+  const Matrix b = random_row_matrix(bt ? s.n : s.k, bt ? s.k : s.n, 2, 1);
+  const Matrix before = random_row_matrix(s.m, s.n, 3, 2);
   Matrix c = before;
   product.compute(s.m, s.n, s.k, alpha, a.view(ta), b.view(tb), beta, {c.data.data(), c.stride});
   for (std::size_t column = 0; column < s.n; ++column) {
@@ -79,7 +80,7 @@ void check(MatrixProduct& product, const Shape& s, Transpose ta, Transpose tb, d
   }
 }
 
-constexpr Transpose no = Transpose::No, yes = Transpose::Yes;
+constexpr Transpose kept_rows = Transpose::No, turned_rows = Transpose::Yes;
 
 }  // namespace
 
@@ -89,20 +90,21 @@ TEST_CASE("products of all shapes around tiles and all transposes are correct") 
   MatrixProduct product(device, precision);
   // Fifty bits of both factors of a product, and the last rounding.
   const double tolerance = precision == MatrixPrecision::Chip ? 0x1p-48 : 0x1p-52;
-  for (const Shape& s : {Shape{1, 1, 1},
-                         {5, 3, 2},
-                         {31, 7, 33},
-                         {255, 2, 31},
-                         {256, 3, 32},
-                         {257, 5, 127},
-                         {64, 33, 128},
-                         {17, 4, 129},
-                         {513, 2, 257}}) {
-    for (const Transpose ta : {no, yes})
-      for (const Transpose tb : {no, yes}) check(product, s, ta, tb, 1, 0, tolerance);
+  for (const RowShape& s : {RowShape{1, 1, 1},
+                            {5, 3, 2},
+                            {31, 7, 33},
+                            {255, 2, 31},
+                            {256, 3, 32},
+                            {257, 5, 127},
+                            {64, 33, 128},
+                            {17, 4, 129},
+                            {513, 2, 257}}) {
+    for (const Transpose ta : {kept_rows, turned_rows})
+      for (const Transpose tb : {kept_rows, turned_rows})
+        check(product, s, ta, tb, 1, 0, tolerance);
   }
-  check(product, {40, 30, 50}, no, yes, -1.5, 0.75, tolerance);
-  check(product, {40, 30, 500}, yes, no, 0.3, 1, tolerance);
+  check(product, {40, 30, 50}, kept_rows, turned_rows, -1.5, 0.75, tolerance);
+  check(product, {40, 30, 500}, turned_rows, kept_rows, 0.3, 1, tolerance);
 }
 
 TEST_CASE(
@@ -114,22 +116,22 @@ TEST_CASE(
   // Exact: the boards return terms as doubles, and their sum and the scaled result are doubles.
   // Fast numerics round up to two thousand sums in double.
   const double tolerance = exact ? 0x1.8p-52 : 0x1p-46;
-  for (const Shape& s : {Shape{31, 33, 511},
-                         {32, 32, 512},
-                         {33, 31, 513},
-                         {255, 13, 257},
-                         {511, 12, 33},
-                         {512, 11, 31},
-                         {3, 511, 255},
-                         {2, 513, 256},
-                         {2047, 9, 32},
-                         {2049, 8, 2},
-                         {7, 2047, 3},
-                         {5, 10, 2047},
-                         {4, 11, 2048},
-                         {6, 9, 2049}}) {
-    check(product, s, no, yes, 1, 0, tolerance);
-    check(product, s, yes, no, -0.5, 2, tolerance);
+  for (const RowShape& s : {RowShape{31, 33, 511},
+                            {32, 32, 512},
+                            {33, 31, 513},
+                            {255, 13, 257},
+                            {511, 12, 33},
+                            {512, 11, 31},
+                            {3, 511, 255},
+                            {2, 513, 256},
+                            {2047, 9, 32},
+                            {2049, 8, 2},
+                            {7, 2047, 3},
+                            {5, 10, 2047},
+                            {4, 11, 2048},
+                            {6, 9, 2049}}) {
+    check(product, s, kept_rows, turned_rows, 1, 0, tolerance);
+    check(product, s, turned_rows, kept_rows, -0.5, 2, tolerance);
   }
 }
 
@@ -153,11 +155,11 @@ TEST_CASE("fast products have the same bits for any number of threads") {
   const std::vector<Isa> has = host_isas();
   if (isa == ",isa=avx2" && std::ranges::find(has, Isa::Avx2) == has.end()) return;
   const bool turned = GENERATE(false, true);
-  const Transpose t = turned ? yes : no;
+  const Transpose t = turned ? turned_rows : kept_rows;
   // Several slabs and tiles, more columns than a part of the memory holds, and incomplete blocks.
   const std::size_t m = 301, n = 397, k = 700;
-  const Matrix a = random_matrix(turned ? k : m, turned ? m : k, 1);
-  const Matrix b = random_matrix(turned ? n : k, turned ? k : n, 2);
+  const Matrix a = random_row_matrix(turned ? k : m, turned ? m : k, 1);
+  const Matrix b = random_row_matrix(turned ? n : k, turned ? k : n, 2);
   std::vector<double> one, scaled;
   std::vector<float> floats;
   for (const unsigned threads : {1U, 2U, 3U, 5U}) {
@@ -190,8 +192,8 @@ TEST_CASE(
   CAPTURE(name);
   Device device = Device::open(name);
   MatrixProduct product(device);
-  check(product, {300, 19, 150}, no, no, 1, 0, 0x1p-48);
-  check(product, {600, 3, 70}, yes, yes, 2, 1, 0x1p-48);
+  check(product, {300, 19, 150}, kept_rows, kept_rows, 1, 0, 0x1p-48);
+  check(product, {600, 3, 70}, turned_rows, turned_rows, 2, 1, 0x1p-48);
 }
 
 TEST_CASE("partial sums of a tile from several lists are added like those of one list") {
@@ -199,7 +201,7 @@ TEST_CASE("partial sums of a tile from several lists are added like those of one
   constexpr std::size_t m = 300, n = 9000, k = 150, some = 30;
   Device device = Device::open("emulator:chips=1,blocks=1,engine=native");
   MatrixProduct product(device);
-  const Matrix a = random_matrix(m, k, 1), b = random_matrix(k, n, 2);
+  const Matrix a = random_row_matrix(m, k, 1), b = random_row_matrix(k, n, 2);
   Matrix all(m, n), few(m, some);
   product.compute(m, n, k, 1, a.view(), b.view(), 0, {all.data.data(), m});
   for (const std::size_t first : {std::size_t{0}, n - some}) {
@@ -220,7 +222,7 @@ TEST_CASE("the identity times integers is exact, and times any matrix in full pr
   MatrixProduct chip(device);
   chip.compute(n, n, n, 1, identity.view(), whole.view(), 0, {c.data.data(), n});
   CHECK(c.data == whole.data);
-  const Matrix random = random_matrix(n, n, 5);
+  const Matrix random = random_row_matrix(n, n, 5);
   chip.compute(n, n, n, 1, identity.view(), random.view(), 0, {c.data.data(), n});
   CHECK(c.data != random.data);  // three bits are cut
   MatrixProduct full(device, MatrixPrecision::Full);
@@ -240,12 +242,12 @@ TEST_CASE("bits that an engine does not truncate are counted once") {
   Matrix identity(n, n), c(n, n);
   std::ranges::fill(identity.data, 0.0);
   for (std::size_t i = 0; i < n; ++i) identity.at(i, i) = 1;
-  const Matrix random = random_matrix(n, n, 5);
+  const Matrix random = random_row_matrix(n, n, 5);
   full.compute(n, n, n, 1, identity.view(), random.view(), 0, {c.data.data(), n});
   CHECK((c.data == random.data));
   full.compute(n, n, n, 1, random.view(), identity.view(), 0, {c.data.data(), n});
   CHECK((c.data == random.data));
-  check(full, {40, 30, 300}, no, yes, 1, 0, 0x1p-50);
+  check(full, {40, 30, 300}, kept_rows, turned_rows, 1, 0, 0x1p-50);
 }
 
 TEST_CASE("infinities and NaN propagate as in sums of products") {
@@ -253,10 +255,10 @@ TEST_CASE("infinities and NaN propagate as in sums of products") {
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   MatrixProduct product(device, precision);
   constexpr std::size_t n = 20;
-  Matrix a = random_matrix(n, n, 1), b = random_matrix(n, n, 2), c(n, n);
-  a.at(3, 4) = infinity;
-  a.at(5, 6) = not_a_number;
-  b.at(7, 8) = -infinity;
+  Matrix a = random_row_matrix(n, n, 1), b = random_row_matrix(n, n, 2), c(n, n);
+  a.at(3, 4) = inf_value;
+  a.at(5, 6) = nan_value;
+  b.at(7, 8) = -inf_value;
   b.at(4, 9) = 0;
   product.compute(n, n, n, 1, a.view(), b.view(), 0, {c.data.data(), n});
   for (std::size_t row = 0; row < n; ++row) {
@@ -278,22 +280,22 @@ TEST_CASE("infinities and NaN propagate as in sums of products") {
 TEST_CASE("alpha, beta and empty shapes follow BLAS") {
   Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
-  Matrix a = random_matrix(3, 3, 1), b = random_matrix(3, 3, 2), c(3, 3);
+  Matrix a = random_row_matrix(3, 3, 1), b = random_row_matrix(3, 3, 2), c(3, 3);
   const auto run = [&](std::size_t m, std::size_t n, std::size_t k, double alpha, double beta,
                        double old) {
     std::ranges::fill(c.data, old);
     product.compute(m, n, k, alpha, a.view(), b.view(), beta, {c.data.data(), 3});
     return c.at(0, 0);
   };
-  CHECK(run(3, 3, 3, 1, 0, not_a_number) ==
+  CHECK(run(3, 3, 3, 1, 0, nan_value) ==
         Approx(a.at(0, 0) * b.at(0, 0) + a.at(0, 1) * b.at(1, 0) + a.at(0, 2) * b.at(2, 0)));
-  CHECK(run(3, 3, 3, 0, 0, not_a_number) == 0);
+  CHECK(run(3, 3, 3, 0, 0, nan_value) == 0);
   CHECK(run(3, 3, 0, 1, 2, 5) == 10);
   CHECK(run(3, 3, 3, 0, 1, 5) == 5);
-  CHECK(std::isnan(run(3, 3, 3, 1, 1, not_a_number)));
+  CHECK(std::isnan(run(3, 3, 3, 1, 1, nan_value)));
   CHECK(run(0, 3, 3, 1, 0, 5) == 5);
   CHECK(run(3, 0, 3, 1, 0, 5) == 5);
-  a.at(0, 0) = not_a_number;  // not read
+  a.at(0, 0) = nan_value;  // not read
   CHECK(run(3, 3, 3, 0, 0, 5) == 0);
   const Statistics before = device.statistics();
   run(3, 3, 3, 1, 0, 0);
@@ -305,14 +307,14 @@ TEST_CASE("a result can be written to a transpose") {
   Device device = Device::open("exact:chips=1,blocks=1");
   MatrixProduct product(device);
   const std::size_t m = 260, n = 7, k = 40;
-  const Matrix a = random_matrix(m, k, 1), b = random_matrix(k, n, 2);
-  Matrix c = random_matrix(m, n, 3), flipped(n, m, 2);
+  const Matrix a = random_row_matrix(m, k, 1), b = random_row_matrix(k, n, 2);
+  Matrix c = random_row_matrix(m, n, 3), flipped(n, m, 2);
   for (std::size_t i = 0; i < m; ++i)
     for (std::size_t j = 0; j < n; ++j) flipped.at(j, i) = c.at(i, j);
   const auto run = [&](double alpha) {
     product.compute(m, n, k, alpha, a.view(), b.view(), 0.5, {c.data.data(), c.stride});
     product.compute(m, n, k, alpha, a.view(), b.view(), 0.5,
-                    {flipped.data.data(), flipped.stride, yes});
+                    {flipped.data.data(), flipped.stride, turned_rows});
     for (std::size_t i = 0; i < m; ++i)
       for (std::size_t j = 0; j < n; ++j) REQUIRE(flipped.at(j, i) == c.at(i, j));
     for (std::size_t i = 0; i < m; ++i) REQUIRE(flipped.data[n + i * flipped.stride] == -77);
@@ -321,7 +323,7 @@ TEST_CASE("a result can be written to a transpose") {
   run(0);
   double x = 1;
   // Three columns, of which a stride of 2 is too short.
-  CHECK_THROWS_AS(product.compute(2, 3, 1, 1, {&x, 2}, {&x, 1}, 0, {&x, 2, yes}), Error);
+  CHECK_THROWS_AS(product.compute(2, 3, 1, 1, {&x, 2}, {&x, 1}, 0, {&x, 2, turned_rows}), Error);
 }
 
 TEST_CASE("invalid matrices and unsupported geometries are errors") {
@@ -354,7 +356,7 @@ TEST_CASE("products and other jobs alternate on a device") {
   const double position[6] = {0, 0, 0, 1, 0, 0}, mass[2] = {1, 2};
   double acceleration[6] = {};
   for (int k = 0; k < 2; ++k) {
-    check(product, {10, 4, 12}, no, no, 1, 0, 0x1p-48);
+    check(product, {10, 4, 12}, kept_rows, kept_rows, 1, 0, 0x1p-48);
     gravity.compute(2, position, mass, 0, acceleration, nullptr);
     CHECK(acceleration[0] == Approx(2));
   }
@@ -366,7 +368,7 @@ TEST_CASE("full-precision products are proved exact in doubles like chip-precisi
   const auto precision = GENERATE(MatrixPrecision::Chip, MatrixPrecision::Full);
   const std::size_t k = GENERATE(20, 100);
   CAPTURE(precision, k);
-  const Matrix a = random_matrix(40, k, 1), b = random_matrix(k, 30, 2);
+  const Matrix a = random_row_matrix(40, k, 1), b = random_row_matrix(k, 30, 2);
   Matrix c(40, 30);
   MatrixProduct product(device, precision);
   product.compute(40, 30, k, 1, a.view(), b.view(), 0, {c.data.data(), c.stride});

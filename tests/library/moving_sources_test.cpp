@@ -306,7 +306,7 @@ TEST_CASE("moving sources that were not set, or are not finite, are refused") {
 namespace {
 
 /// A job of gravity with moving sources, and its results for the first sources as targets.
-struct Gravity {
+struct MovingGravity {
   static constexpr std::size_t targets = 5;
   gdr::Job job;
   gdr::MovingSources sources{};
@@ -315,7 +315,8 @@ struct Gravity {
   std::vector<std::int64_t> id = std::vector<std::int64_t>(targets, -1);
   std::vector<gdr::NamedResult> results;
 
-  Gravity(gdr::Device& device, const char* kernel) : job(device.job(gdr::Kernel::builtin(kernel))) {
+  MovingGravity(gdr::Device& device, const char* kernel)
+      : job(device.job(gdr::Kernel::builtin(kernel))) {
     constexpr std::ptrdiff_t row = 3 * sizeof(double);
     for (std::size_t k = 0; k < 3 * targets; ++k) x[k] = 0.1 * static_cast<double>(k);
     double *const a = acc.data(), *const j = jerk.data();
@@ -343,22 +344,22 @@ TEST_CASE("sources that are predicted during a run have the bits of those predic
   for (const char* device_name : {"emulator:engine=native", "emulator:engine=vector,chips=2",
                                   "emulator:engine=native,boards=2"}) {
     gdr::Device device = gdr::Device::open(device_name);
-    Gravity one(device, "gravity_jerk_long"), other(device, "gravity_jerk_long");
+    MovingGravity one(device, "gravity_jerk_long"), other(device, "gravity_jerk_long");
     const std::vector<MovingSource> particles = random_particles(1200);
     std::mt19937 engine(5);
     for (const std::size_t n : {1000, 1001, 1200, 77, 5, 997, 1000}) {
       CAPTURE(device_name, n);
       for (std::size_t k = 0; k < n; ++k)
-        for (Gravity* g : {&one, &other}) g->sources.set(k, particles[k]);
+        for (MovingGravity* g : {&one, &other}) g->sources.set(k, particles[k]);
       for (int step = 0; step < 12; ++step) {
         const double time = 0.25 * step + (step % 3 == 2 ? -0.25 : 0);  // sometimes the same again
         for (int changes = 0; changes < 40; ++changes) {
           const std::size_t slot = engine() % n;
           MovingSource p = particles[engine() % particles.size()];
           p.time = time;
-          for (Gravity* g : {&one, &other}) g->sources.set(slot, p);
+          for (MovingGravity* g : {&one, &other}) g->sources.set(slot, p);
         }
-        for (Gravity* g : {&one, &other}) g->set_targets();
+        for (MovingGravity* g : {&one, &other}) g->set_targets();
         one.sources.run(one.job, time, n, one.results);
         other.sources.predict(other.job, time, n);
         other.job.run(other.results);
@@ -372,7 +373,7 @@ TEST_CASE("sources that are predicted during a run have the bits of those predic
 
 TEST_CASE("after sources that cannot be predicted during a run the next run is right") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
-  Gravity g(device, "gravity_jerk_long");
+  MovingGravity g(device, "gravity_jerk_long");
   std::vector<MovingSource> particles = random_particles(600);
   for (std::size_t k = 0; k < particles.size(); ++k) g.sources.set(k, particles[k]);
   g.set_targets();

@@ -41,7 +41,7 @@ double sum_of(const std::string& statement, const std::string& options, double q
   return sum_of(law(statement), device, q, x);
 }
 
-const std::vector<double> sources{0.1, 1.1, -2.7, 5.3, 1234567.89};
+const std::vector<double> double_sources{0.1, 1.1, -2.7, 5.3, 1234567.89};
 
 }  // namespace
 
@@ -60,9 +60,9 @@ TEST_CASE("native does not round inputs and results that a kernel declares as sh
   for (const Isa isa : host_isas())
     for (const Law& law : laws) {
       double expected = 0;
-      for (const double x : sources) expected += law.value(q, x);
-      const double found =
-          sum_of(law.statement, "engine=native,isa=" + std::string(isa_name(isa)), q, sources);
+      for (const double x : double_sources) expected += law.value(q, x);
+      const double found = sum_of(law.statement, "engine=native,isa=" + std::string(isa_name(isa)),
+                                  q, double_sources);
       INFO(isa_name(isa) << ": " << law.statement << " " << found << " for " << expected);
       CHECK(std::abs(found - expected) <= law.bound * std::abs(expected));
     }
@@ -76,12 +76,12 @@ TEST_CASE("square roots on native are those of doubles by the instruction and by
   const Kernel roots = law("e += sqrt(x*x + q);" + beside),
                of_zero = law("e += sqrt((x - q)*(x - q));" + beside);
   double expected = 0;
-  for (const double x : sources) expected += std::sqrt(x * x + 0.37);
+  for (const double x : double_sources) expected += std::sqrt(x * x + 0.37);
   for (const char* chosen : {"instruction", "steps"}) {
     INFO(chosen);
     setenv("GDR_SQUARE_ROOT", chosen, 1);
     Device device = Device::open("native");
-    CHECK(std::abs(sum_of(roots, device, 0.37, sources) - expected) <= 1e-15 * expected);
+    CHECK(std::abs(sum_of(roots, device, 0.37, double_sources) - expected) <= 1e-15 * expected);
     CHECK(std::abs(sum_of(of_zero, device, 0.5, {0.5, 2.5}) - 2) <= 1e-15);
     CHECK(sum_of(roots, device, 0.37, {1e200}) == INFINITY);
   }
@@ -96,12 +96,12 @@ TEST_CASE("reciprocal square roots with AVX2 are those of doubles by instruction
   const Kernel roots = law("e += x*rsqrt(x*x + q);" + beside),
                large = law("if (x != 0) { e += rsqrt(x*q); }" + beside);
   double expected = 0;
-  for (const double x : sources) expected += x / std::sqrt(x * x + 0.37);
+  for (const double x : double_sources) expected += x / std::sqrt(x * x + 0.37);
   for (const char* chosen : {"instruction", "steps"}) {
     INFO(chosen);
     setenv("GDR_SQUARE_ROOT", chosen, 1);
     Device device = Device::open("native:isa=avx2");
-    CHECK(std::abs(sum_of(roots, device, 0.37, sources) - expected) <= 1e-15 * expected);
+    CHECK(std::abs(sum_of(roots, device, 0.37, double_sources) - expected) <= 1e-15 * expected);
     for (const double x : {1e-200, 1e-50, 3e-39, 1e38, 1e50, 1e200}) {
       const double right = 1 / std::sqrt(x * 0.37);
       CHECK(std::abs(sum_of(large, device, 0.37, {x, 0}) - right) <= 1e-15 * right);
@@ -119,8 +119,9 @@ TEST_CASE("native does not round inputs where sources are divided over blocks") 
           std::string("engine=native,partition=") + partition + ",boards=" + boards;
       const double q = 1234567.89;
       double expected = 0;
-      for (const double x : sources) expected += q * x;
-      CHECK(std::abs(sum_of("e += q*x;", options, q, sources) - expected) <= 1e-15 * expected);
+      for (const double x : double_sources) expected += q * x;
+      CHECK(std::abs(sum_of("e += q*x;", options, q, double_sources) - expected) <=
+            1e-15 * expected);
     }
 }
 
@@ -260,15 +261,15 @@ TEST_CASE("a sum beside integers that may wrap around in a block is not rounded 
 }
 
 TEST_CASE("a kernel without variables of targets or sources is not rounded to shorts on native") {
-  const auto sum = [](const std::string& text, std::size_t targets, std::size_t sources) {
+  const auto sum = [](const std::string& text, std::size_t targets, std::size_t double_sources) {
     Device device = Device::open("native");
     Job job = device.job(Kernel::compile(text));
-    const std::vector<double> x(sources, 0.37), q(targets, 0.37);
+    const std::vector<double> x(double_sources, 0.37), q(targets, 0.37);
     std::vector<double> e(targets);
     if (text.starts_with("VARJ"))
-      job.sources(sources, {{"x", x.data()}});
+      job.sources(double_sources, {{"x", x.data()}});
     else
-      job.sources(sources, {});
+      job.sources(double_sources, {});
     if (text.starts_with("VARI"))
       job.targets(targets, {{"q", q.data()}});
     else
@@ -279,12 +280,12 @@ TEST_CASE("a kernel without variables of targets or sources is not rounded to sh
     return e.front();
   };
   for (const std::size_t targets : {1UL, 3UL, 200UL, 5000UL})
-    for (const std::size_t sources : {1UL, 3UL, 64UL, 1000UL}) {
-      const double expected = 0.37 * 0.37 * static_cast<double>(sources);
+    for (const std::size_t double_sources : {1UL, 3UL, 64UL, 1000UL}) {
+      const double expected = 0.37 * 0.37 * static_cast<double>(double_sources);
       for (const char* text : {"VARJ x; VARF e; e += x*x;", "VARI q; VARF e; e += q*q;",
                                "CONST k; VARF e; e += k*k;"}) {
-        INFO(text << " " << targets << " targets, " << sources << " sources");
-        CHECK(std::abs(sum(text, targets, sources) - expected) <= 1e-13 * expected);
+        INFO(text << " " << targets << " targets, " << double_sources << " sources");
+        CHECK(std::abs(sum(text, targets, double_sources) - expected) <= 1e-13 * expected);
       }
     }
 }
@@ -335,21 +336,21 @@ TEST_CASE("the distance to the nearest neighbour is not rounded to a short on na
   const Kernel nearest = Kernel::compile(
       "VARI x; VARJ y; VARJ int id; VARF m; VARF int who; d = y - x; m min= d*d : who = id;");
   for (const std::string options : {"native", "emulator:engine=native,boards=2"})
-    for (const std::size_t sources : {10UL, 1000UL, 70000UL})
+    for (const std::size_t double_sources : {10UL, 1000UL, 70000UL})
       for (const std::size_t targets : {1UL, 100UL, 1500UL}) {
         Device device = Device::open(options);
         Job job = device.job(nearest);
-        std::vector<double> x(targets), y(sources), m(targets);
-        std::vector<std::int64_t> id(sources), who(targets);
-        for (std::size_t j = 0; j < sources; ++j) {
+        std::vector<double> x(targets), y(double_sources), m(targets);
+        std::vector<std::int64_t> id(double_sources), who(targets);
+        for (std::size_t j = 0; j < double_sources; ++j) {
           y[j] = 0.1 + static_cast<double>(j) / 3;
           id[j] = static_cast<std::int64_t>(j) + 7;
         }
         for (std::size_t i = 0; i < targets; ++i) x[i] = 1.0 / (1.7 + static_cast<double>(i));
-        job.sources(sources, {{"y", y.data()}, {"id", id.data()}});
+        job.sources(double_sources, {{"y", y.data()}, {"id", id.data()}});
         job.targets(targets, {{"x", x.data()}});
         job.run({{"m", m.data()}, {"who", who.data()}});
-        INFO(options << ", " << sources << " sources, " << targets << " targets");
+        INFO(options << ", " << double_sources << " sources, " << targets << " targets");
         for (const std::size_t i : {std::size_t{0}, targets / 2, targets - 1}) {
           const bool second = std::abs(y[1] - x[i]) < std::abs(y[0] - x[i]);
           const double d = y[second ? 1 : 0] - x[i];
@@ -368,13 +369,13 @@ TEST_CASE("a kernel read from its object file is not rounded to shorts on native
   for (const std::string engine : {"native", "native-float", "exact"}) {
     INFO(engine);
     Device device = Device::open(engine), other = Device::open(engine);
-    const double expected = sum_of(kernel, device, 0.37, sources);
-    CHECK(sum_of(copy, other, 0.37, sources) == expected);
-    CHECK(sum_of(renamed, other, 0.37, sources) == expected);
+    const double expected = sum_of(kernel, device, 0.37, double_sources);
+    CHECK(sum_of(copy, other, 0.37, double_sources) == expected);
+    CHECK(sum_of(renamed, other, 0.37, double_sources) == expected);
     if (engine == "exact") {
       // Its boards load the program with shorts alone.
       Device third = Device::open(engine);
-      sum_of(copy, third, 0.37, sources);
+      sum_of(copy, third, 0.37, double_sources);
       CHECK(third.statistics().bytes_to_board == device.statistics().bytes_to_board);
     }
   }

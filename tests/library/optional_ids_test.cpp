@@ -17,10 +17,10 @@ namespace {
 constexpr std::size_t n = 37;
 constexpr double eps = 0.125;
 
-struct Forces {
+struct PlainForces {
   std::vector<double> ax = std::vector<double>(n), pot = std::vector<double>(n);
   std::vector<gdr::NamedResult> arrays() { return {{"ax", ax}, {"pot", pot}}; }
-  friend bool operator==(const Forces&, const Forces&) = default;
+  friend bool operator==(const PlainForces&, const PlainForces&) = default;
 };
 
 /// Particles that are targets and sources, with arrays of ids that may be left out.
@@ -48,8 +48,8 @@ std::vector<std::int64_t> numbers() {
   return ids;
 }
 
-Forces forces(gdr::Job& job) {
-  Forces f;
+PlainForces forces(gdr::Job& job) {
+  PlainForces f;
   job.run(f.arrays());
   return f;
 }
@@ -76,7 +76,7 @@ TEST_CASE("without ids of targets, sources or both no pair is excluded") {
     return forces(job);
   };
   const std::vector<std::int64_t> ids = numbers();
-  const Forces all = compute(minus_one, minus_two), others = compute(ids, ids);
+  const PlainForces all = compute(minus_one, minus_two), others = compute(ids, ids);
   for (std::size_t i = 0; i < n; ++i) {
     const double self = -p.m[i] / eps;
     CHECK(std::abs(all.pot[i] - others.pot[i] - self) < 1e-4);
@@ -129,7 +129,7 @@ TEST_CASE("updated sources without ids keep theirs") {
     job.targets(n, p.targets(ids));
     fresh.sources(n, p.sources(ids));
     fresh.targets(n, p.targets(ids));
-    const Forces expected = forces(fresh);
+    const PlainForces expected = forces(fresh);
     CHECK(forces(job) == expected);
     // Ids may follow later.
     job.sources(n, p.sources(none));
@@ -152,15 +152,15 @@ TEST_CASE("sets and segments without ids have the default ones") {
                                        numbered = p.sources(ids);
     const std::vector<gdr::SourceSegment> segments = {
         {n, numbered}, {n, sources}, {index.size(), sources, index.data(), n}};
-    std::vector<Forces> of_sets(20);
+    std::vector<PlainForces> of_sets(20);
     std::vector<std::vector<gdr::NamedResult>> results;
     std::vector<gdr::InteractionSet> sets;
-    for (Forces& f : of_sets) results.push_back(f.arrays());
+    for (PlainForces& f : of_sets) results.push_back(f.arrays());
     for (const auto& arrays : results) sets.push_back({n, targets, segments, arrays});
     job.run(sets);
     return of_sets;
   };
-  const std::vector<Forces> all = compute(minus_one, minus_two), others = compute(ids, ids);
+  const std::vector<PlainForces> all = compute(minus_one, minus_two), others = compute(ids, ids);
   CHECK(all != others);
   CHECK(compute(none, none) == all);
   CHECK(compute(ids, none) == compute(ids, minus_two));

@@ -35,13 +35,13 @@ std::string message_of(const std::string& text, const Parameters& parameters,
   return {};
 }
 
-const std::string cuboid =
+const std::string cuboid_period =
     "CONST vec3 box; CONST rc2; d = minimum_image(x - xs, box); r2 = norm2(d);\n";
 
 }  // namespace
 
 TEST_CASE("a cut-off beyond the periodic images of a box that parameters give is an error") {
-  const std::string law = cuboid + "skip if (r2 == 0 || r2 > rc2); n += r2;";
+  const std::string law = cuboid_period + "skip if (r2 == 0 || r2 > rc2); n += r2;";
   for (const char* engine : {"native", "native-float", "vector", "reference"}) {
     INFO(engine);
     CHECK(message_of(law, {{"box", {10, 8, 12}}, {"rc2", {16}}}, engine).empty());
@@ -94,12 +94,12 @@ TEST_CASE("kernels that do not compare periodic images with a parameter have no 
     CHECK(message_of(text, values).empty());
   }
   // Without a box there are no images.
-  CHECK(message_of(cuboid + "if (r2 < rc2) { n += 1; }", {{"rc2", {4}}}).empty());
+  CHECK(message_of(cuboid_period + "if (r2 < rc2) { n += 1; }", {{"rc2", {4}}}).empty());
 }
 
 TEST_CASE("sets and kernels with other names check limits of periodic images") {
-  const Kernel kernel = Kernel::compile("kernel k; VARI vec3 x; VARJ vec3 xs; VARF n;\n" + cuboid +
-                                            "if (r2 < rc2) { n += 1; }",
+  const Kernel kernel = Kernel::compile("kernel k; VARI vec3 x; VARJ vec3 xs; VARF n;\n" +
+                                            cuboid_period + "if (r2 < rc2) { n += 1; }",
                                         "k.gdk")
                             .with_host_names({{"n", "count"}});
   Device device = Device::open("emulator:engine=native");

@@ -49,7 +49,7 @@ Device open(const std::string& engine) {
 }
 
 /// The results of a job of `kernel` whose variables all have some numbers.
-std::vector<std::vector<double>> run(Device& device, const Kernel& kernel) {
+std::vector<std::vector<double>> run_schedule(Device& device, const Kernel& kernel) {
   constexpr std::size_t targets = 24, sources = 40;
   Job job = device.job(kernel);
   std::vector<NamedInput> i, j;
@@ -88,7 +88,7 @@ TEST_CASE("compilation and the first job take less than 50 ms on an engine witho
     for (int attempt = 0; attempt < 3; ++attempt) {
       Device device = open(engine);
       const double start = cpu_seconds();
-      run(device, Kernel::compile(sixty_operations(attempt)));
+      run_schedule(device, Kernel::compile(sixty_operations(attempt)));
       least = std::min(least, cpu_seconds() - start);
     }
     CHECK(least < 0.05);
@@ -137,13 +137,13 @@ TEST_CASE("exact engines execute the scheduled program, native ones the unschedu
     CHECK(without_longs(prepared) == expected);
     CHECK(device.target_slots(kernel) == other.target_slots(Kernel(expected)));
     // The same bits and the same statistics as those of the program itself.
-    CHECK(run(device, kernel) == run(other, Kernel(prepared)));
+    CHECK(run_schedule(device, kernel) == run_schedule(other, Kernel(prepared)));
     CHECK(device.statistics().chip_clocks == other.statistics().chip_clocks);
     CHECK(device.statistics().predicted_seconds == other.statistics().predicted_seconds);
     // A schedule on request: the chip's clocks on every engine.
     Device third = open(engine), fourth = open(engine);
-    CHECK(run(third, kernel.scheduled()) ==
-          run(fourth, Kernel(third.prepare(kernel.scheduled()).program())));
+    CHECK(run_schedule(third, kernel.scheduled()) ==
+          run_schedule(fourth, Kernel(third.prepare(kernel.scheduled()).program())));
     CHECK(third.statistics().chip_clocks == fourth.statistics().chip_clocks);
   }
 }
@@ -161,7 +161,7 @@ TEST_CASE("kernels of the library are compiled from their text for engines among
     CHECK(text.program() == kernel.unscheduled().program());
     CHECK(text.program() != kernel.program());
     CHECK(floats.prepare(kernel.scheduled()).program() == kernel.program());
-    const auto got = run(floats, kernel), expected = run(doubles, kernel);
+    const auto got = run_schedule(floats, kernel), expected = run_schedule(doubles, kernel);
     CHECK(floats.statistics().fallback_reason.empty());
     for (std::size_t r = 0; r < expected.size(); ++r) {
       double largest = 0;

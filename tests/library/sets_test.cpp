@@ -31,7 +31,7 @@ struct Force {
   friend bool operator==(const Force&, const Force&) = default;
 };
 
-constexpr double eps2 = 1e-3;
+constexpr double set_eps2 = 1e-3;
 constexpr std::int64_t no_id = -1;
 constexpr std::ptrdiff_t step = sizeof(Particle), force_step = sizeof(Force);
 
@@ -129,7 +129,7 @@ Sets make_sets(std::size_t count = 9) {
 std::vector<Force> by_jobs(gdr::Device& device, const Sets& s) {
   std::vector<Force> forces(s.forces.size(), {-7, -7, -7, -7});
   gdr::Job job = device.job(gdr::Kernel::builtin("gravity"));
-  job.set("eps2", eps2);
+  job.set("eps2", set_eps2);
   for (const Sets::One& one : s.list) {
     std::vector<Particle> sources;
     for (const Segment& segment : one.segments)
@@ -153,7 +153,7 @@ double error_of(const Sets& s) {
           const Particle& from = segment.source(k);
           if (from.id == at.id) continue;
           const double dx = from.x - at.x, dy = from.y - at.y, dz = from.z - at.z;
-          const double r = std::sqrt(dx * dx + dy * dy + dz * dz + eps2);
+          const double r = std::sqrt(dx * dx + dy * dy + dz * dz + set_eps2);
           sum.pot -= from.mass / r;
           sum.ax += from.mass * dx / (r * r * r);
           sum.ay += from.mass * dy / (r * r * r);
@@ -173,7 +173,7 @@ double error_of(const Sets& s) {
 
 gdr::SetJob set_job(gdr::Device& device) {
   gdr::SetJob job(device, gdr::Kernel::builtin("gravity"));
-  job.set("eps2", eps2);
+  job.set("eps2", set_eps2);
   return job;
 }
 

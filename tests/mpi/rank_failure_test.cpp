@@ -22,12 +22,13 @@ namespace {
 constexpr double max_recovery_seconds = 300;
 
 const std::string data = std::string(GDR_SOURCE_DIR) + "/examples/data/";
-const std::string cluster = data + "plummer_1024.hdf5", larger_cluster = data + "plummer_4096.hdf5";
+const std::string small_cluster = data + "plummer_1024.hdf5",
+                  larger_cluster = data + "plummer_4096.hdf5";
 
 std::vector<std::string> nbody(const std::string& folder, const std::string& device) {
   return {GDR_COMMAND,
           "nbody",
-          cluster,
+          small_cluster,
           "--eps",
           "0.015625",
           "--dt",
@@ -122,10 +123,10 @@ TEST_CASE("a run in block steps continues without killed ranks, with the same bi
   }
   const TemporaryFolder folder;
   const auto words = [&](const std::string& out, const char* device) {
-    return std::vector<std::string>{GDR_COMMAND,        "nbody",    cluster,    "--integrator",
-                                    "hermite4",         "--eps",    "0.015625", "--dt",
-                                    "0.03125",          "--t-end",  "0.375",    "--out",
-                                    folder.file(out),   "--device", device,     "--json",
+    return std::vector<std::string>{GDR_COMMAND,        "nbody",    small_cluster, "--integrator",
+                                    "hermite4",         "--eps",    "0.015625",    "--dt",
+                                    "0.03125",          "--t-end",  "0.375",       "--out",
+                                    folder.file(out),   "--device", device,        "--json",
                                     "--snapshot-every", "1steps"};
   };
   REQUIRE(run_alone(words("one", "exact:threads=1")).status == 0);

@@ -31,7 +31,7 @@ Sphere rotating_sphere() {
   return s;
 }
 
-HermiteOptions options(double accuracy) {
+HermiteOptions tree_options(double accuracy) {
   HermiteOptions o;
   o.eps = softening;
   o.largest_step = 1.0 / 16;
@@ -40,10 +40,10 @@ HermiteOptions options(double accuracy) {
 }
 
 Hermite integrator(Device& device, const Sphere& s, double accuracy) {
-  return {device, count, s.position, s.velocity, s.mass, options(accuracy)};
+  return {device, count, s.position, s.velocity, s.mass, tree_options(accuracy)};
 }
 
-Device native() { return Device::open("emulator:engine=native,threads=1"); }
+Device native_device() { return Device::open("emulator:engine=native,threads=1"); }
 
 struct Places {
   std::vector<double> position = std::vector<double>(3 * count);
@@ -76,7 +76,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST_CASE("large blocks with trees have orbits and energies of direct sums, within the accuracy") {
-  Device device = native();
+  Device device = native_device();
   const Sphere s = rotating_sphere();
   Hermite direct = integrator(device, s, 0), trees = integrator(device, s, 3e-4);
   const double before = energy(trees, s);
@@ -102,7 +102,7 @@ TEST_CASE("large blocks with trees have orbits and energies of direct sums, with
 }
 
 TEST_CASE("a run with trees continues from a state with the same bits") {
-  Device device = native();
+  Device device = native_device();
   const Sphere s = rotating_sphere();
   Hermite whole = integrator(device, s, 3e-4);
   for (int k = 0; k < 9; ++k) whole.step();
@@ -110,7 +110,7 @@ TEST_CASE("a run with trees continues from a state with the same bits") {
   CHECK(half.now > 0);
   CHECK(half.tree_degree > 0);
   CHECK(half.tree_theta > 0);
-  Hermite rest(device, half, s.mass, options(3e-4));
+  Hermite rest(device, half, s.mass, tree_options(3e-4));
   CHECK(rest.state() == half);
   energy(rest, s);  // changes nothing
   whole.advance();
@@ -119,14 +119,14 @@ TEST_CASE("a run with trees continues from a state with the same bits") {
 }
 
 TEST_CASE("few particles have direct sums at any accuracy") {
-  Device device = native();
+  Device device = native_device();
   Sphere s = rotating_sphere();
   constexpr std::size_t few = 40;
   s.position.resize(3 * few);
   s.velocity.resize(3 * few);
   s.mass.resize(few);
   const auto end = [&](double accuracy) {
-    Hermite h(device, few, s.position, s.velocity, s.mass, options(accuracy));
+    Hermite h(device, few, s.position, s.velocity, s.mass, tree_options(accuracy));
     h.advance();
     CHECK(h.statistics().tree_steps == 0);
     return h.state();
@@ -136,19 +136,19 @@ TEST_CASE("few particles have direct sums at any accuracy") {
 }
 
 TEST_CASE("an accuracy that no tree has, and a state of no tree, are refused") {
-  Device device = native();
+  Device device = native_device();
   const std::vector<double> x = {0, 0, 0, 1, 0, 0}, v(6), m = {1, 1};
   for (const double wrong : {1.0, -1e-3, double(NAN)})
     expect_error(ErrorCategory::Input, {"accuracy must be"},
-                 [&] { Hermite(device, 2, x, v, m, options(wrong)); });
-  HermiteState state = Hermite(device, 2, x, v, m, options(1e-3)).state();
+                 [&] { Hermite(device, 2, x, v, m, tree_options(wrong)); });
+  HermiteState state = Hermite(device, 2, x, v, m, tree_options(1e-3)).state();
   state.tree_degree = 7;
   state.tree_theta = 0.5;
   expect_error(ErrorCategory::Input, {"degree 7 and theta 0.5"},
-               [&] { Hermite(device, state, m, options(1e-3)); });
+               [&] { Hermite(device, state, m, tree_options(1e-3)); });
   state.tree_degree = 0;
   expect_error(ErrorCategory::Input, {"degree 0"},
-               [&] { Hermite(device, state, m, options(1e-3)); });
+               [&] { Hermite(device, state, m, tree_options(1e-3)); });
 }
 
 }  // namespace

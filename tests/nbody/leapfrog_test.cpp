@@ -12,7 +12,7 @@ namespace {
 
 /// Two bodies of mass 1/2 on an ellipse of semi-major axis 1 and eccentricity e, at apocentre, G =
 /// 1: the period is 2 pi.
-Particles ellipse(double e) {
+Particles elliptic_orbit(double e) {
   Particles p;
   p.mass = {0.5, 0.5};
   const double r = 1 + e, v = std::sqrt((1 - e) / (1 + e));
@@ -25,7 +25,7 @@ Particles ellipse(double e) {
 
 /// Distance of the first body from its initial position after one period in `steps` steps.
 double error_after_period(double e, int steps) {
-  Particles p = ellipse(e);
+  Particles p = elliptic_orbit(e);
   const Particles begin = p;
   Leapfrog leapfrog(p, host_forces(0));
   for (int k = 0; k < steps; ++k) leapfrog.step(2 * std::numbers::pi / steps);
@@ -39,7 +39,7 @@ TEST_CASE("a Kepler orbit closes to second order in the step") {
 }
 
 TEST_CASE("energy and angular momentum of a Kepler orbit are correct") {
-  Particles p = ellipse(0.5);
+  Particles p = elliptic_orbit(0.5);
   Leapfrog leapfrog(p, host_forces(0));
   const ConservedQuantities begin = diagnose(p);
   // E = - m1 m2 / (2 a); L = mu sqrt(G M a (1 - e^2)), reduced mass mu = 1/4.
@@ -59,7 +59,7 @@ TEST_CASE("energy and angular momentum of a Kepler orbit are correct") {
 }
 
 TEST_CASE("backward steps undo forward steps") {
-  Particles p = ellipse(0.3);
+  Particles p = elliptic_orbit(0.3);
   const Particles begin = p;
   Leapfrog leapfrog(p, host_forces(0.1));
   for (int k = 0; k < 300; ++k) leapfrog.step(0.01);
@@ -72,7 +72,7 @@ TEST_CASE("backward steps undo forward steps") {
 }
 
 TEST_CASE("a step with failing forces leaves the particles unchanged") {
-  Particles p = ellipse(0.3);
+  Particles p = elliptic_orbit(0.3);
   int calls = 0;
   const ForceLaw host = host_forces(0.1);
   Leapfrog leapfrog(p, [&](auto x, auto m, auto a, auto phi) {

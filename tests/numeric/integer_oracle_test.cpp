@@ -17,11 +17,11 @@ using gdr::u128;
 using gdr::Width;
 using oracle::Integer;
 
-constexpr unsigned size_of(Width w) { return w == Width::Long ? 72 : 36; }
+constexpr unsigned bits_of(Width w) { return w == Width::Long ? 72 : 36; }
 
 /// A word of the width: limits and their neighbours, small counts, runs of ones, random bits.
 IntWord draw(oracle::Cases& cases, Width w) {
-  const unsigned n = size_of(w);
+  const unsigned n = bits_of(w);
   const u128 all = (u128{1} << n) - 1;
   const u128 random = ((u128{cases.bits()} << 64) | cases.bits()) & all;
   switch (cases.below(8)) {
@@ -108,9 +108,9 @@ const std::vector<Row> rows{
 
 /// The operand by the contract: its value in its own width, modulo that of the operation.
 Integer widened(IntWord x, Width from, Width to, Signs signs) {
-  const unsigned n = size_of(to);
+  const unsigned n = bits_of(to);
   const Integer value =
-      signs == Signs::Signed ? Integer::from_signed(x, size_of(from)) : Integer::from_bits(x);
+      signs == Signs::Signed ? Integer::from_signed(x, bits_of(from)) : Integer::from_bits(x);
   const u128 bits = value.low_bits(n);
   return signs == Signs::Signed ? Integer::from_signed(bits, n) : Integer::from_bits(bits);
 }
@@ -139,10 +139,10 @@ TEST_CASE("the integer unit agrees with GMP in both widths and mixed ones", "[nu
       const IntResult got = row.apply(gdr::int_operand(a, from_a, to, with_sign),
                                       gdr::int_operand(b, from_b, to, with_sign), to);
       const Expected expected = row.expect(widened(a, from_a, to, row.signs),
-                                           widened(b, from_b, to, row.signs), size_of(to));
+                                           widened(b, from_b, to, row.signs), bits_of(to));
       carries += expected.carry ? 1 : 0;
       if (got.value == expected.value && got.carry == expected.carry) continue;
-      const oracle::Format bits{0, static_cast<int>(size_of(to)) - 1};
+      const oracle::Format bits{0, static_cast<int>(bits_of(to)) - 1};
       FAIL(row.name << " of " << oracle::hex(a, {0, 71}) << " and " << oracle::hex(b, {0, 71})
                     << " gives " << oracle::hex(got.value, bits) << ", expected "
                     << oracle::hex(expected.value, bits));
@@ -154,7 +154,7 @@ TEST_CASE("the integer unit agrees with GMP in both widths and mixed ones", "[nu
 TEST_CASE("shifts by every count, and by counts far beyond the width", "[numeric][oracle]") {
   oracle::Cases cases(11);
   for (const Width w : {Width::Short, Width::Long}) {
-    const unsigned n = size_of(w);
+    const unsigned n = bits_of(w);
     std::vector<u128> counts;
     for (unsigned i = 0; i <= 140; ++i) counts.push_back(i);
     for (const unsigned bit : {8U, 16U, 31U, 32U, 35U, 63U, 64U, 71U}) {
