@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 /// Time for which a board polls its doorbells before it sleeps: a wake-up costs about ten
 /// microseconds.
-constexpr std::chrono::microseconds poll_time{50};
+constexpr std::chrono::microseconds doorbell_poll_time{50};
 /// Maximum number of log lines per owner.
 constexpr unsigned max_log_lines = 20;
 constexpr std::uint64_t first_bus = std::uint64_t{1} << 40;
@@ -51,7 +51,7 @@ class Owner {
     for (Clock::time_point last_work = Clock::now();;) {
       if (hardware_->step()) {
         last_work = Clock::now();
-      } else if (Clock::now() - last_work < poll_time) {
+      } else if (Clock::now() - last_work < doorbell_poll_time) {
         for (int k = 0; k < 16; ++k) cpu_relax();
       } else if (!sleep()) {
         break;
