@@ -76,14 +76,16 @@ double bic_per_ack(const State& s) noexcept {
   const double step = s.window < s.aim ? (s.aim - s.window) / 2 : s.window - s.aim + bic_least;
   return std::clamp(step, bic_least, bic_most) / s.window;
 }
-/// A window that is smaller than at the last loss, by more than the segment that a packet in flight
-/// may make, leaves room for others ("fast convergence").
+/// A window that is smaller than the one to which it grew back leaves room for others ("fast
+/// convergence"): by more than the segment that a packet in flight may make, and compared, as in
+/// Linux, with the aim that an earlier loss may have reduced. RFC 8312 compares with the window
+/// itself; a stream whose losses are periodic then lowers its aim at each other loss for ever.
 double bic_loss(State& s, double flight) noexcept {
   if (flight < bic_low) {
     s.aim = s.peak = flight;
     return 0.5 * flight;
   }
-  s.aim = flight < s.peak - 1 ? (1 - bic_decrease / 2) * flight : flight;
+  s.aim = flight < s.aim - 1 ? (1 - bic_decrease / 2) * flight : flight;
   s.peak = flight;
   return (1 - bic_decrease) * flight;
 }
@@ -104,7 +106,7 @@ double cubic_per_ack(const State& s) noexcept {
   return std::max(aim - s.window, 0.01) / s.window;
 }
 double cubic_loss(State& s, double flight) noexcept {
-  s.aim = flight < s.peak - 1 ? (1 + cubic_share) / 2 * flight : flight;
+  s.aim = flight < s.aim - 1 ? (1 + cubic_share) / 2 * flight : flight;
   s.peak = flight;
   return cubic_share * flight;
 }

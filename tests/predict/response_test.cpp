@@ -69,6 +69,17 @@ TEST_CASE("recovery round by round agrees with the closed forms of Reno and Scal
   CHECK_FALSE(response_recovery(with(Congestion::Fast), rate));
 }
 
+TEST_CASE("CUBIC has its mean window with periodic losses, also after a slow start beyond it") {
+  Stream stream = with(Congestion::Cubic, 0.15);
+  Path path;
+  path.rate = 1.5e6;
+  path.queue_packets = 133;
+  path.loss = 1.0 / 1500;
+  path.periodic_loss = true;
+  const double rate = *response_window(stream, path.loss) * mss_of(stream.mtu) / stream.rtt;
+  CHECK(simulate_streams(path, {stream}, 500, 50).throughput == Approx(rate).epsilon(0.1));
+}
+
 TEST_CASE("the table of response functions has every law, round trip and loss rate") {
   const auto points = response_functions(1e-3);
   CHECK(points.size() == (congestion_laws().size() - 1) * 3);
