@@ -32,13 +32,17 @@ run "$gdr" info | grep -q "instruction sets *portable neon "
 run "$gdr" selftest --minutes 0.1
 cluster=$source/examples/data/plummer_1024.hdf5
 for engine in vector native; do
-  run "$gdr" force "$cluster" --eps 0.015625 --engine $engine -o "$work/$engine.hdf5" >"$work/$engine.txt"
+  run "$gdr" force "$cluster" --eps 0.015625 --engine $engine --isa neon -o "$work/$engine.hdf5" >"$work/$engine.txt"
 done
 if [ -n "$host" ]; then
   "$host" force "$cluster" --eps 0.015625 --isa avx2 -o "$work/host.hdf5" >/dev/null 2>&1 ||
     "$host" force "$cluster" --eps 0.015625 -o "$work/host.hdf5" >/dev/null
   cmp "$work/vector.hdf5" "$work/host.hdf5"
   echo "the forces have the bits of this machine's"
+  run "$gdr" selftest --isa neon --cases 50 --states "$work/neon.txt"
+  "$host" selftest --cases 50 --states "$work/host.txt"
+  cmp "$work/neon.txt" "$work/host.txt"
+  echo "so have the states that random programs leave"
 fi
 
 version=$(basename "$(readlink -f "$root/usr/bin/python3")")
