@@ -8,9 +8,9 @@
 
 namespace {
 
-struct Particles {
+struct TableParticles {
   std::vector<double> x, m, eps2;
-  explicit Particles(int n) : x(3 * static_cast<std::size_t>(n)) {
+  explicit TableParticles(int n) : x(3 * static_cast<std::size_t>(n)) {
     std::mt19937_64 random(7);
     std::uniform_real_distribution<double> uniform(0, 1);
     for (double& value : x) value = uniform(random);
@@ -25,7 +25,7 @@ struct Particles {
 
 /// Sums in long double of m f(d, i, j) d.
 template <typename Law>
-std::vector<double> sums(const Particles& p, const Law& law) {
+std::vector<double> sums(const TableParticles& p, const Law& law) {
   std::vector<double> acc(p.x.size());
   for (std::size_t i = 0; i < p.m.size(); ++i) {
     long double a[3]{};
@@ -50,7 +50,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return largest;
 }
 
-std::vector<double> force(Particles& p, std::vector<double>& pot, int id = 0) {
+std::vector<double> force(TableParticles& p, std::vector<double>& pot, int id = 0) {
   std::vector<double> acc(p.x.size(), -1);
   pot.assign(p.m.size(), -1);
   g5_set_nMC(id, p.size());
@@ -96,7 +96,7 @@ double undefined(double r) { return r < 0.1 ? std::nan("") : 1; }
 }  // namespace
 
 TEST_CASE("pg5_gen_force_table replaces gravity by a law of the distance on all devices") {
-  Particles p(40);
+  TableParticles p(40);
   std::vector<double> pot;
   const std::vector<double> gravity = force(p, pot);
   pg5_gen_force_table(cut, 0.5);
@@ -118,7 +118,7 @@ TEST_CASE("pg5_gen_force_table replaces gravity by a law of the distance on all 
 }
 
 TEST_CASE("pg5_gen_s2_force_table is the force of S2 spheres minus that of larger ones") {
-  Particles p(12);
+  TableParticles p(12);
   std::vector<double> pot;
   const double pp = 0.3, pm = 0.9;
   pg5_gen_s2_force_table(pp, pm);
@@ -133,7 +133,7 @@ TEST_CASE("pg5_gen_s2_force_table is the force of S2 spheres minus that of large
 }
 
 TEST_CASE("a law that is not finite or has no cut-off is refused, and the former one remains") {
-  Particles p(5);
+  TableParticles p(5);
   std::vector<double> pot;
   pg5_gen_force_table(cut, 0.5);
   const std::vector<double> before = force(p, pot);
@@ -151,7 +151,7 @@ TEST_CASE("a law that is not finite or has no cut-off is refused, and the former
 }
 
 TEST_CASE("g5_set_xmj0 and g5_calculate_force_on_x0 add the squares of both softenings") {
-  Particles p(30);
+  TableParticles p(30);
   std::vector<double> acc(p.x.size()), pot(p.m.size());
   pg5_set_xscale(1024);
   const auto right = sums(p, [&](long double r, std::size_t i, std::size_t j) -> long double {
