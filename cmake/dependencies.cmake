@@ -17,6 +17,15 @@ if(EXISTS ${carried}/fmt)
   set(XBYAK_INCLUDE_DIR ${carried}/xbyak/include CACHE PATH "")
 endif()
 
+# A source distribution carries xbyak for every processor, only hosts with x86-64 use it.
+set(GDR_GENERATES_X86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND UNIX)
+  find_path(XBYAK_INCLUDE_DIR xbyak/xbyak.h)
+  if(XBYAK_INCLUDE_DIR)
+    set(GDR_GENERATES_X86 ON)
+  endif()
+endif()
+
 find_package(OpenMP COMPONENTS CXX)
 find_package(Threads)
 if(NOT TARGET fmt::fmt)
