@@ -146,6 +146,9 @@ def check_contents(wheel: pathlib.Path, scratch: pathlib.Path) -> None:
         r"-manylinux_2_\d+_x86_64\.", wheel.name.replace(".manylinux", "-manylinux")
     ), wheel.name
     run(["python3", "-m", "zipfile", "-e", str(wheel), str(scratch)])
+    for library in ("fmt", "xbyak", "cli11", "nlohmann_json", "hdf5", "pybind11"):
+        (notice,) = scratch.glob(f"gdr-*.dist-info/licenses/third_party/{library}/copyright")
+        assert "opyright" in notice.read_text(encoding="utf-8"), notice
     for path in scratch.rglob("*"):
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
             dynamic = run(["readelf", "-d", str(path)])
