@@ -118,8 +118,10 @@ sdist: setup
 	@python3 cmake/packaging/sdist.py . build/sdist
 
 # WITHOUT="deb site" leaves parts out (docs/guides/releasing.md). One part after the other: each compiles the library.
-RELEASE_PARTS := $(filter-out $(WITHOUT),sdist wheel wheel-arm64 deb site playground)
+ALL_PARTS := sdist wheel wheel-arm64 deb site playground
+RELEASE_PARTS := $(filter-out $(WITHOUT),$(ALL_PARTS))
 release:
+	$(if $(filter-out $(ALL_PARTS),$(WITHOUT)),$(error WITHOUT has unknown parts: $(filter-out $(ALL_PARTS),$(WITHOUT)). There are $(ALL_PARTS)))
 	@set -e; for part in $(RELEASE_PARTS); do $(MAKE) --no-print-directory $$part; done
 	@python3 cmake/packaging/release.py . build build/release-files $(WITHOUT:%=--without=%)
 	@python3 tests/packaging/test_release.py . build build/release-files
