@@ -3,8 +3,9 @@
 
 The parts are those that other targets of the Makefile have built; a missing one is named with its target. Folders
 become archives. SHA256SUMS is for `sha256sum --check`, gdr-VERSION.cdx.json the bill of materials (CycloneDX 1.5):
-every file with its checksum, and of whom the libraries are that the files contain. Equal parts give equal bytes:
-times are those of the last commit, or SOURCE_DATE_EPOCH.
+every file with its checksum, and of whom the libraries are that the files contain. Equal parts give equal bytes on
+one host: times are those of the last commit, or SOURCE_DATE_EPOCH; the bill has the versions of this host's packages.
+Files of another version are refused.
 
 usage: release.py SOURCE_DIR BUILD_DIR OUTPUT_DIR [--without PART]...
 """
@@ -31,10 +32,10 @@ from sdist import commit_time
 
 #: The files of a part, below the folder of builds; a folder becomes an archive.
 PARTS = {
-    "wheel": "wheels/gdr-*-manylinux*_x86_64.whl",
-    "wheel-arm64": "arm64/gdr-*-manylinux*_aarch64.whl",
-    "sdist": "sdist/gdr-*.tar.gz",
-    "deb": "deb/*.deb",
+    "wheel": "wheels/gdr-{version}-*manylinux*_x86_64.whl",
+    "wheel-arm64": "arm64/gdr-{version}-*manylinux*_aarch64.whl",
+    "sdist": "sdist/gdr-{version}.tar.gz",
+    "deb": "deb/*_{version}_*.deb",
     "site": "site",
     "playground": "playground",
 }
@@ -69,11 +70,20 @@ def archive(folder: pathlib.Path, to: pathlib.Path, seconds: int) -> None:
         packed.write(stored.getvalue())
 
 
+def files_of(part: str, build: pathlib.Path, version: str) -> list[pathlib.Path]:
+    """The files of a part and a version; "*" is any."""
+    found = build.glob(PARTS[part].format(version=version))
+    return [path for path in found if "-dbgsym_" not in path.name]
+
+
 def collect(
     part: str, build: pathlib.Path, output: pathlib.Path, version: str, seconds: int
 ) -> bool:
     """Copy or pack a part; whether there is one."""
-    found = sorted(p for p in build.glob(PARTS[part]) if "-dbgsym_" not in p.name)
+    found = sorted(files_of(part, build, version))
+    if others := sorted(set(files_of(part, build, "*")).difference(found)):
+        names = " ".join(map(str, others))
+        sys.exit(f"release.py: the version is {version}; delete files of other versions: {names}")
     for path in found:
         if path.is_dir():
             archive(path, output / f"gdr-{version}-{part}.tar.gz", seconds)
@@ -86,13 +96,14 @@ def digest(path: pathlib.Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def package_version(package: str) -> str:
-    """The version of a package of Debian on this host, with which the files were built."""
+def stated_version(package: str) -> dict[str, str]:
+    """The version of a package of Debian on this host, with which the files were built; empty if it is unknown."""
     command = ["dpkg-query", "-W", "-f", "${Version}", package]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        return {}
+    return {"version": found} if found else {}
 
 
 def bundled(path: pathlib.Path) -> list[dict[str, object]]:
@@ -118,7 +129,7 @@ def materials(source: pathlib.Path, files: list[pathlib.Path], version: str, sec
             "type": "library",
             "name": name,
             "bom-ref": name,
-            "version": package_version(table[name]["debian"]),
+            **stated_version(table[name]["debian"]),
             "licenses": [{"license": {"id": licence}}],
             "description": CARRIED if "carried" in table[name] else LINKED,
         }

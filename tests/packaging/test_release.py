@@ -100,7 +100,8 @@ def try_packages(packages: list[pathlib.Path]) -> str:
 
 
 def try_archive(archive: pathlib.Path, wanted: str) -> str:
-    names = [name.partition("/")[2] for name in tarfile.open(archive).getnames()]
+    with tarfile.open(archive) as packed:
+        names = [name.partition("/")[2] for name in packed.getnames()]
     assert wanted in names, (archive.name, wanted)
     assert not [n for n in names if n.startswith("/") or ".." in n.split("/")]
     return f"{len(names)} entries"
@@ -156,6 +157,34 @@ def collect(
     run([*command, *(f"--without={part}" for part in without)])
 
 
+def check_versions(source: pathlib.Path, build: pathlib.Path, folder: pathlib.Path) -> None:
+    """Files of another version do not get into a release, with those of this one or alone."""
+    text = (source / "CMakeLists.txt").read_text()
+    version = re.search(r"^project\(gdr VERSION (\S+)", text, re.M)[1]  # type: ignore[index]
+    names = {
+        "wheel": "wheels/gdr-{}-cp311-cp311-manylinux_2_36_x86_64.whl",
+        "wheel-arm64": "arm64/gdr-{}-cp311-cp311-manylinux2014_aarch64.whl",
+        "sdist": "sdist/gdr-{}.tar.gz",
+        "deb": "deb/libgdr-dev_{}_amd64.deb",
+    }
+    for part, name in names.items():
+        old, new = build / name.format("0.0.9"), build / name.format(version)
+        old.parent.mkdir()
+        without = [f"--without={other}" for other in PARTS if other != part]
+        command = [sys.executable, str(source / "cmake/packaging/release.py")]
+        command += [*map(str, (source, build, folder)), *without]
+        for present in ([old], [old, new]):
+            for path in present:
+                with zipfile.ZipFile(path, "w"):
+                    pass
+            refused = subprocess.run(command, capture_output=True, text=True)
+            assert refused.returncode and f"of other versions: {old}\n" in refused.stderr, refused
+        old.unlink()
+        run(command)
+        assert (folder / new.name).exists(), sorted(folder.iterdir())
+        shutil.rmtree(new.parent)
+
+
 def self_test(source: pathlib.Path) -> int:
     """Collects small parts in two orders of creation; a changed file and a missing part are found."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -170,6 +199,7 @@ def self_test(source: pathlib.Path) -> int:
             capture_output=True, text=True,
         )  # fmt: skip
         assert refused.returncode and "make wheel wheel-arm64 sdist deb" in refused.stderr, refused
+        check_versions(source, build, folder)
         collect(source, build, folder, others)
         first = (folder / "SHA256SUMS").read_text()
         check(source, build, folder)
