@@ -147,6 +147,9 @@ TEST_CASE("a law that is not finite or has no cut-off is refused, and the former
   CHECK_THAT(refused([] { pg5_gen_force_table(undefined, 1); }), Catch::Contains("not finite"));
   CHECK_THAT(refused([] { pg5_gen_s2_force_table(-1, 1); }), Catch::Contains("diameter"));
   CHECK_THAT(refused([] { pg5_gen_s2_force_table(0.1, INFINITY); }), Catch::Contains("diameter"));
+  CHECK_THAT(refused([] { pg5_gen_s2_force_table(0.9, 0.3); }),
+             Catch::Contains("sft_for_pp is 0.9; it must be less than sft_for_pm, which is 0.3"));
+  CHECK_THAT(refused([] { pg5_gen_s2_force_table(0.3, 0.3); }), Catch::Contains("less than"));
   pg5_gen_force_table(nullptr, 0);
 }
 

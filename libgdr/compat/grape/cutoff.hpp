@@ -65,7 +65,7 @@ void add_with_cutoff(const Cutoff& cutoff, double eta, const CutoffParticles& so
 void add_by_law(const Tabulated& law, const CutoffParticles& sources, const double x[3],
                 double acc[3]);
 
-/// The force between two particles over the distance r, for masses of 1, if one is a sphere with
+/// The force between two particles over the distance r, for masses of 1, if both are spheres with
 /// the density of shape S2 and the diameter `a`: a density that falls linearly from the centre to 0
 /// (R. W. Hockney and J. W. Eastwood, Computer Simulation Using Particles, 1981, section 8-3).
 /// 1/r^3 from r = a on.

@@ -513,6 +513,10 @@ void set_s2_law(double pp, double pm) {
       if (!(a > 0) || !std::isfinite(a))
         throw Error(ErrorCategory::Usage, "a diameter of the shape S2 is " + number_text(a) +
                                               "; it must be positive and finite");
+    if (!(pp < pm))
+      throw Error(ErrorCategory::Usage, "the diameter sft_for_pp is " + number_text(pp) +
+                                            "; it must be less than sft_for_pm, which is " +
+                                            number_text(pm));
     const auto law = [=](double r) {
       return s2_force_over_distance(pp, r) - s2_force_over_distance(pm, r);
     };

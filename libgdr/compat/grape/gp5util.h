@@ -132,8 +132,7 @@ GDR_G5_FUNCTION(void, set_xmj0, (int, int, double (*)[3], double*, double*),
                 (int, int, int, double (*)[3], double*, double*),
                 (int*, int*, double (*)[3], double*, double*),
                 (int*, int*, int*, double (*)[3], double*, double*))
-GDR_G5_FUNCTION(void, calculate_force_on_x0,
-                (double (*)[3], double (*)[3], double*, int, double*),
+GDR_G5_FUNCTION(void, calculate_force_on_x0, (double (*)[3], double (*)[3], double*, int, double*),
                 (int, double (*)[3], double (*)[3], double*, int, double*),
                 (double (*)[3], double (*)[3], double*, int*, double*),
                 (int*, double (*)[3], double (*)[3], double*, int*, double*))
@@ -146,8 +145,9 @@ void g5_calculate_force_on_xMC0(int, double (*)[3], double (*)[3], double*, int,
  * precision. The function is called now, for a table, and never at 0 and rcut. A null function is
  * gravity again. */
 void pg5_gen_force_table(double (*force)(double), double rcut);
-/* The same with the short-range force of a P3M or TreePM code: that of shape S2 (Hockney and Eastwood
- * 1981, section 8-3) with the diameter sft_for_pp, minus that with sft_for_pm, at which it ends. */
+/* The same with the short-range force of a P3M or TreePM code: that of shape S2 (Hockney and
+ * Eastwood 1981, section 8-3) with the diameter sft_for_pp, minus that with the larger diameter
+ * sft_for_pm, at which it ends. */
 void pg5_gen_s2_force_table(double sft_for_pp, double sft_for_pm);
 /* The unit of positions in floats: not used, they are doubles. */
 void pg5_set_xscale(double);
