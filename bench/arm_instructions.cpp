@@ -11,6 +11,7 @@
 #include "bench/arm_code/arm_loops.hpp"
 #include "bench/arm_code/engine_loops.hpp"
 #include "bench/measurement.hpp"
+#include "gdr/error.hpp"
 #include "gdr/kernel.hpp"
 
 namespace gdr::bench {
@@ -27,6 +28,12 @@ struct ComparedKernel {
 constexpr ComparedKernel compared[] = {
     {"gravity", "GravityLaw"}, {"gravity_jerk", "JerkLaw"}, {"lennard_jones", "LennardJonesLaw"}};
 
+/// A loop with instructions; else `what` is missing.
+ArmLoop found(ArmLoop loop, const std::string& what) {
+  if (loop.empty()) throw Error(ErrorCategory::Internal, "no loop for arm64 of " + what);
+  return loop;
+}
+
 double cycles_each(const ArmTools& tools, const ArmLoop& loop, std::string_view processor) {
   return tools.cycles(loop, processor) / loop.interactions;
 }
@@ -41,14 +48,20 @@ double least_cycles(const ArmTools& tools, const std::vector<ArmLoop>& loops,
 
 void add_native(std::vector<Measurement>& list, const ArmTools& tools, const ComparedKernel& k,
                 const std::string& assembly, bool floats) {
-  const ArmLoop loop = native_loop_for_arm(tools, std::string(k.kernel), floats);
-  const std::vector<ArmLoop> others =
-      native_arm_loops(assembly, floats ? "Float4" : "Double2", k.law);
+  const std::string name = fmt::format("{}, native{}", k.kernel, floats ? "-float" : "");
+  const ArmLoop loop = found(native_loop_for_arm(tools, std::string(k.kernel), floats), name);
+  const std::string_view vector_type = floats ? "Float4" : "Double2";
+  const std::vector<ArmLoop> others = native_arm_loops(assembly, vector_type, k.law);
+  if (others.empty())
+    throw Error(ErrorCategory::Internal,
+                fmt::format("the compiler's assembly of bench/native/neon.cpp has no loop with {} "
+                            "and {} among functions pair_loop",
+                            vector_type, k.law));
   for (const std::string_view processor : processors) {
     const double cycles = cycles_each(tools, loop, processor);
     const double other = least_cycles(tools, others, processor);
-    Measurement made{fmt::format("{}, native{}, {}", k.kernel, floats ? "-float" : "", processor),
-                     other / cycles, "of C++ with intrinsics"};
+    Measurement made{fmt::format("{}, {}", name, processor), other / cycles,
+                     "of C++ with intrinsics"};
     made.further = {
         {"cycles", cycles},
         {"cycles in C++", other},
@@ -60,8 +73,8 @@ void add_native(std::vector<Measurement>& list, const ArmTools& tools, const Com
 
 void add_exact(std::vector<Measurement>& list, const ArmTools& tools, const ComparedKernel& k) {
   const std::string kernel(k.kernel);
-  const ArmLoop exact = exact_loop_for_arm(tools, kernel);
-  const ArmLoop native = native_loop_for_arm(tools, kernel, false);
+  const ArmLoop exact = found(exact_loop_for_arm(tools, kernel), kernel + ", vector");
+  const ArmLoop native = found(native_loop_for_arm(tools, kernel, false), kernel + ", native");
   for (const std::string_view processor : processors) {
     const double cycles = cycles_each(tools, exact, processor);
     Measurement made{fmt::format("{}, vector, {}", k.kernel, processor),
