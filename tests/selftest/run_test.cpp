@@ -20,10 +20,12 @@ namespace {
 
 std::vector<std::unique_ptr<Engine>> vector_engines() {
   std::vector<std::unique_ptr<Engine>> engines;
-  for (const Isa isa : host_isas()) engines.push_back(make_engine("vector", isa_name(isa)));
-  // Without generated machine code, so that the precompiled kernels are executed.
-  if (const Isa best = host_isas().front(); best == Isa::Avx512 || best == Isa::Neon)
-    engines.push_back(std::make_unique<VectorEngine>(best, false));
+  for (const Isa isa : host_isas()) {
+    engines.push_back(make_engine("vector", isa_name(isa)));
+    // Without generated machine code, so that the precompiled kernels are executed.
+    if (isa == Isa::Avx512 || isa == Isa::Neon)
+      engines.push_back(std::make_unique<VectorEngine>(isa, false));
+  }
   return engines;
 }
 

@@ -16,8 +16,8 @@ constexpr unsigned all_flags = 0x3f;
 unsigned raised_flags() noexcept { return _mm_getcsr() & all_flags; }
 void clear_flags() noexcept { _mm_setcsr(_mm_getcsr() & ~all_flags); }
 #elif defined(__aarch64__)
-/// FPSR has the flags of invalid operations, overflow and underflow at other bits. It has no other
-/// one of a result that FPCR's FZ made zero than underflow.
+/// FPSR has the flags of invalid operations, overflow and underflow at other bits. A result that
+/// FPCR's FZ flushes to zero raises underflow only, not inexact.
 unsigned raised_flags() noexcept {
   std::uint64_t fpsr;
   asm volatile("mrs %0, fpsr" : "=r"(fpsr) : : "memory");
