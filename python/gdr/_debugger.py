@@ -509,7 +509,8 @@ class Debugger:
         A clock is 2 ns. The scope ``program`` has section, iteration, number and text of the
         instruction that begins, and which units of the PE it uses; the scope ``pe`` the elements of
         the variables ``names`` (None: all of the kernel), whose values change when an instruction
-        has ended. Raises UsageError for unknown names, and OSError if the file cannot be written.
+        has ended. An element that is named twice has one row. Raises UsageError for unknown names, and
+        OSError if the file cannot be written.
 
         Examples:
             >>> law = gdr.compile("VARI x; VARJ y; VARF f; f += (x - y)^2;")
@@ -522,8 +523,9 @@ class Debugger:
         if names is None:
             names = [v.name for v in self.variables.values() if v.kind != "name"]
         chosen = [(name.partition("[")[0], *self._find(name)) for name in names]
-        places = [(stem, where, e) for stem, where, elements in chosen for e in elements]
-        rows = [f"{stem}_{e}" if where.words > 1 else stem for stem, where, e in places]
+        once = {(stem, e): where for stem, where, elements in chosen for e in elements}
+        places = [(stem, where, e) for (stem, e), where in once.items()]
+        rows = _vcd_rows(places)
         program = [Signal("section", "string", 1), Signal("text", "string", 1)]
         program += [Signal("instruction", "integer", 32), Signal("iteration", "integer", 32)]
         program += [Signal(unit, "wire", 1) for unit in UNITS]
@@ -531,9 +533,9 @@ class Debugger:
         title = f"{self.kernel.name}, block {block}, PE {pe}"
         dump = Dump(title, {"program": program, "pe": of_pe})
         before = self.position
-        self._core.go_to(0)
         try:
-            iteration = -1
+            self._core.go_to(0)
+            iteration = None
             while True:
                 at = self.at
                 if at.iteration != iteration:  # sources of this iteration have other addresses
@@ -676,6 +678,16 @@ def _word(where: Location, block: int, pe: int, element: int) -> Tuple[str, int,
     """The place of an element."""
     of = 0 if where.memory == "broadcast" else pe
     return where.memory, block, of, where.address + element * where.step, where.long
+
+
+def _vcd_rows(places: Sequence[Tuple[str, Location, int]]) -> List[str]:
+    """Names of rows: f_0 for an element of a vector, f__0 beside a variable f_0."""
+    joint = "_"
+    while True:
+        rows = [f"{stem}{joint}{e}" if where.words > 1 else stem for stem, where, e in places]
+        if len(set(rows)) == len(rows):
+            return rows
+        joint += "_"
 
 
 def _vcd_kind(where: Location) -> Tuple[str, int]:

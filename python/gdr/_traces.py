@@ -1,6 +1,7 @@
 """What a debugger shows, as files: a trace for viewers of waveforms, and a drawing.
 
-A trace is a value change dump (IEEE 1364-2005, clause 18), which GTKWave and others open.
+A trace is a value change dump (IEEE 1364-2005, clause 18), which GTKWave and others open. Variables of kind
+`string`, whose values begin with the letter s, are an extension of GTKWave that the standard does not have.
 """
 
 from __future__ import annotations

@@ -20,7 +20,8 @@ def debugger():
 
 
 def read_dump(path):
-    """A value change dump by the rules of IEEE 1364: the changes of each signal by name, as (time, text)."""
+    """A value change dump by the rules of IEEE 1364, with GTKWave's extension for texts (s...): the changes of each
+    signal by name, as (time, text)."""
     head, _, body = path.read_text().partition("$enddefinitions $end")
     names, scope = {}, []
     for command, rest in re.findall(r"\$(\w+)\s+(.*?)\s*\$end", head, re.S):
@@ -81,6 +82,49 @@ def test_words_that_are_no_numbers_are_traced_by_their_bits(tmp_path):
     changes, _ = read_dump(tmp_path / "a.vcd")
     assert [int(value[1:], 2) for _, value in changes["pe.n"]][1:3] == [5, 9]
     assert [int(value[1:], 2) for _, value in changes["pe.m_0"]] == [5]
+
+
+def test_every_element_has_one_row_of_its_own(debugger, tmp_path):
+    debugger.write_vcd(tmp_path / "once.vcd", ["f"])
+    debugger.write_vcd(tmp_path / "twice.vcd", ["f", "f[0]", "f"])
+    assert (tmp_path / "twice.vcd").read_text() == (tmp_path / "once.vcd").read_text()
+    debugger.write_vcd(tmp_path / "none.vcd", [])
+    assert not [name for name in read_dump(tmp_path / "none.vcd")[0] if name.startswith("pe.")]
+    law = gdr.compile("VARI x; VARJ y, f_0; VARF f; f += x*y + f_0;")
+    sources = {"y": [3.0, 4.0], "f_0": [0.5, 0.25]}
+    debugger = gdr.debug(law, targets={"x": [2.0]}, sources=sources)
+    debugger.write_vcd(tmp_path / "a.vcd")
+    changes, _ = read_dump(tmp_path / "a.vcd")
+    assert {float(value[1:]) for _, value in changes["pe.f_0"]} >= {0.5, 0.25}
+    assert float(changes["pe.f__0"][-1][1][1:]) == 14.75
+
+
+def test_the_debugger_is_where_it_was_after_an_interrupted_trace(debugger, tmp_path, monkeypatch):
+    debugger.step(3)
+
+    class Interrupted:
+        """The debugger's core, of which one movement is interrupted when it is done."""
+
+        def __init__(self, core, name):
+            self._core, self._name = core, name
+
+        def __getattr__(self, name):
+            if name != self._name:
+                return getattr(self._core, name)
+            self._name = ""
+
+            def moved(*arguments):
+                getattr(self._core, name)(*arguments)
+                raise KeyboardInterrupt
+
+            return moved
+
+    core = debugger._core
+    for name in ("go_to", "step"):
+        monkeypatch.setattr(debugger, "_core", Interrupted(core, name))
+        with pytest.raises(KeyboardInterrupt):
+            debugger.write_vcd(tmp_path / "a.vcd")
+        assert debugger.position == 3
 
 
 def test_another_program_reads_a_trace(debugger, tmp_path):
