@@ -62,8 +62,9 @@ class MultiWalk {
   /// The member that an `ivar` reads (epi), or that a `jvar` reads in particles (epj) and
   /// superparticles (spj). Numbers are double, float, or integers of 64 bits. A vector, with
   /// members x, y and perhaps z, is read by as many variables; so is a symmetric tensor such as
-  /// PS::F64mat, whose members are xx, xy, xz, yy, yz and zz in this order, or in two dimensions
-  /// xx, xy and yy. The `quad` of PS::SPJQuadrupole is the sum of m y y^T, not without its trace.
+  /// PS::F64mat, whose components the names have in the order xx, xy, xz, yy, yz, zz, or in two
+  /// dimensions xx, xy, yy (FDPS stores them as xx, yy, zz, xy, xz, yz). The `quad` of
+  /// PS::SPJQuadrupole is the sum of m y y^T; its trace is not subtracted.
   template <typename Member>
   MultiWalk& epi(std::string_view name, Member Epi::*member) {
     return epi({name}, member);
