@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian packages of a source tree, in a copy of its committed and changed files.
+# Builds the Debian packages of a source tree, in a copy of the files that git knows.
 # usage: deb.sh SOURCE_DIR OUTPUT_DIR
 # EXTRA_CMAKE_FLAGS adds options of CMake, DEB_BUILD_OPTIONS is Debian's (parallel=4 nostrip ...).
 set -eu
@@ -12,9 +12,11 @@ version=$(sed -n 's/^project(gdr VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists
 work=$output/gdr-$version
 rm -rf "$work"
 mkdir -p "$work"
+# Packages of another version must not get into a release.
+rm -f "$output"/*.deb "$output"/*.buildinfo "$output"/*.changes
 # A released archive has no git: its files are those outside of build folders.
 files() {
-  git -c safe.directory="$source" -C "$source" ls-files -z --cached --others --exclude-standard 2>/dev/null ||
+  git -c safe.directory="$source" -C "$source" ls-files -z --cached 2>/dev/null ||
     (cd "$source" && find . -path './build*' -prune -o -path ./out -prune -o -type f -print0)
 }
 files | (cd "$source" && while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |

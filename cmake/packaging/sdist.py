@@ -24,7 +24,8 @@ BUILD = "import sys, scikit_build_core.build as backend; print(backend.build_sdi
 
 
 def commit_time(source: pathlib.Path) -> str:
-    """SOURCE_DATE_EPOCH, else the time of the last commit, else that of the newest entry of the changes."""
+    """SOURCE_DATE_EPOCH, else the time of the last commit, else that of the file CHANGELOG.md, which an archive
+    keeps when it is unpacked."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return given
     command = ["git", "-C", str(source), "log", "-1", "--format=%ct"]
@@ -33,13 +34,13 @@ def commit_time(source: pathlib.Path) -> str:
 
 
 def copy_sources(source: pathlib.Path, to: pathlib.Path) -> None:
-    """The files of the repository, committed or new; without one all but builds."""
+    """The files that git knows, as they are now; without a repository all but builds."""
     listed = subprocess.run(
-        ["git", "-C", str(source), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        ["git", "-C", str(source), "ls-files", "-z", "--cached"],
         capture_output=True,
         text=True,
     )
-    if listed.returncode:
+    if listed.returncode or not listed.stdout:  # also not where the folder is in another repository
         ignored = shutil.ignore_patterns("build", "__pycache__", ".git")
         shutil.copytree(source, to, dirs_exist_ok=True, symlinks=True, ignore=ignored)
         return
@@ -74,9 +75,13 @@ def main() -> int:
     if subprocess.run([*pip, *packages]).returncode:
         sys.exit("sdist.py: PyPI's scikit-build-core is needed, and cannot be installed")
     table = tomllib.loads((source / "cmake/packaging/dependencies.toml").read_text())
+    for old in output.glob("gdr-*.tar.gz"):
+        old.unlink()
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch) / "gdr"
         copy_sources(source, tree)
+        # An unpacked source distribution has them already, perhaps of another host.
+        shutil.rmtree(tree / "third_party", ignore_errors=True)
         for name, row in table.items():
             if "carried" in row:
                 carry(name, row, tree / "third_party")

@@ -55,12 +55,37 @@ def make(source: pathlib.Path, output: pathlib.Path) -> pathlib.Path:
 
 def check_contents(archive: pathlib.Path) -> None:
     """Sources, headers with licences, and nothing of builds."""
-    names = {name.partition("/")[2] for name in tarfile.open(archive).getnames()}
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
     for name in ("pyproject.toml", "LICENSE", "third_party/fmt/include/fmt/format.h"):
         assert name in names, name
     for folder in ("fmt", "nlohmann_json", "cli11", "xbyak"):
         assert f"third_party/{folder}/copyright" in names, folder
     assert not [name for name in names if name.startswith(("build/", ".git/"))]
+
+
+def check_chosen_files(source: pathlib.Path, scratch: pathlib.Path) -> None:
+    """Files that git does not know, such as notes and keys, stay out; changed files are as they are now."""
+    sys.path.insert(0, str(source / "cmake/packaging"))
+    from sdist import copy_sources
+
+    shutil.rmtree(scratch, ignore_errors=True)
+    tree = scratch / "tree"
+    tree.mkdir(parents=True)
+    for name in ("known.txt", "deleted.txt", "private.key"):
+        (tree / name).write_text("old")
+    run(["git", "init", "--quiet", str(tree)])
+    run(["git", "-C", str(tree), "add", "known.txt", "deleted.txt"])
+    (tree / "known.txt").write_text("new")
+    (tree / "deleted.txt").unlink()
+    copy_sources(tree, scratch / "copy")
+    copied = {path.name: path.read_text() for path in (scratch / "copy").iterdir()}
+    assert copied == {"known.txt": "new"}, copied
+    # A release that was unpacked has no repository, or stands in another one.
+    (tree / "unpacked").mkdir()
+    (tree / "unpacked/source.txt").write_text("source")
+    copy_sources(tree / "unpacked", scratch / "copy of unpacked")
+    assert (scratch / "copy of unpacked/source.txt").read_text() == "source"
 
 
 def check_arm64(archive: pathlib.Path, scratch: pathlib.Path) -> None:
@@ -115,6 +140,9 @@ def main() -> int:
     if sys.argv[1] == "--installed":
         return check_installed(pathlib.Path(sys.argv[2]).resolve())
     source, output = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    check_chosen_files(source, output / "chosen")
+    (output / "first").mkdir(parents=True, exist_ok=True)
+    (output / "first/gdr-0.0.1.tar.gz").write_bytes(b"of an older version")
     first, second = (make(source, output / name) for name in ("first", "second"))
     assert first.read_bytes() == second.read_bytes(), f"{first} and {second} differ"
     check_contents(first)
