@@ -535,7 +535,7 @@ class Debugger:
         before = self.position
         try:
             self._core.go_to(0)
-            iteration = None
+            iteration: Optional[int] = None
             while True:
                 at = self.at
                 if at.iteration != iteration:  # sources of this iteration have other addresses
