@@ -257,8 +257,9 @@ def gravity(
     For particles that have moved a little since an earlier call, ``earlier``, the ``tree`` of its
     result, has its method, degree and theta used again, which saves the choice, as long as the
     measured error is at most ``accuracy``; else a new choice is made. The choice may cost 4 %
-    of what direct sums cost in ``calls`` such calls (1), and 8 % of what a tree is expected to save. A bar shows the progress of
-    sums with a tree that take more than two seconds, on a terminal or in a notebook with tqdm.
+    of what direct sums cost in ``calls`` such calls (1), and 8 % of what a tree is expected to
+    save. A bar shows the progress of sums with a tree that take
+    more than two seconds, on a terminal or in a notebook with tqdm.
 
     On a device "mpi" every rank passes its own particles, and all ranks get all particles for a
     tree.
