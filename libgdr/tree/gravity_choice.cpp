@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "emulator/host/divide_up.hpp"
 #include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/tree/choice_costs.hpp"
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/harmonics.hpp"
+#include "libgdr/tree/sample.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -99,7 +99,7 @@ bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
   const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
   ChoiceCosts costs(in, options, groups_of_expansions);
   const std::size_t samples = std::min(samples_for(options, expansions), in.n_targets);
-  const auto lists = static_cast<double>(divide_up(samples, samples_of_list(in)));
+  const auto lists = static_cast<double>(blocks_of_sample(samples, samples_of_list(in)));
   const auto can_pay = [&](bool expand) {
     const double length = costs.least_length(expand);
     const unsigned harmonics = expand ? usual_degree(options.accuracy) : 0;

@@ -235,7 +235,7 @@ class GravityTree {
   }
   double lists_of_trial() const {
     if (!trial_groups_.empty()) return static_cast<double>(trial_groups_.size());
-    return static_cast<double>(divide_up(samples(), samples_of_list(in_)));
+    return static_cast<double>(blocks_of_sample(samples(), samples_of_list(in_)));
   }
 
   /// Degree and theta by the errors of the sample; false if direct sums are faster or needed.

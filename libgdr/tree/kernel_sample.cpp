@@ -108,7 +108,8 @@ VectorError KernelSample::error_of(const ResultVector& vector,
   const auto all = static_cast<double>(targets_), random = static_cast<double>(random_);
   const double share = static_cast<double>(targets_ - (places_.size() - random_)) / all;
   double whole = 0, mean = 0, largest = 0;
-  double mean_of_random = 0, squares = 0, block = 0;  // of the mean squares of blocks
+  double block = 0;  // mean square
+  BlockScatter scatter;
   std::size_t b = 0;
   const auto begin = [&](std::size_t number) { return random_ * number / blocks_; };
   for (std::size_t k = 0; k < places_.size(); ++k) {
@@ -118,21 +119,19 @@ VectorError KernelSample::error_of(const ResultVector& vector,
     mean += weight * w2;
     largest = std::max(largest, wrong[k] / unit);
     if (k >= random_) continue;
-    block += w2 / static_cast<double>(begin(b + 1) - begin(b));
+    const auto of_block = static_cast<double>(begin(b + 1) - begin(b));
+    block += w2 / of_block;
     if (k + 1 < begin(b + 1)) continue;
-    mean_of_random += block / static_cast<double>(blocks_);
-    squares += block * block / static_cast<double>(blocks_);
+    scatter.add(block, of_block / random);
     block = 0;
     ++b;
   }
   const double divisor = std::sqrt(whole > 0 ? whole : mean);
-  const double variance =
-      is_whole() || random_ == 0 ? 0 : std::max(0.0, squares - mean_of_random * mean_of_random);
+  const double square_error = is_whole() ? 0 : scatter.square_error();
   VectorError error;
   error.rms = std::sqrt(mean) / divisor;
   error.largest = largest / divisor;
-  const auto blocks = static_cast<double>(std::max<std::size_t>(1, blocks_));
-  error.bound = std::sqrt(mean + 2 * share * std::sqrt(variance / blocks)) / divisor;
+  error.bound = std::sqrt(mean + 2 * share * std::sqrt(square_error)) / divisor;
   if (!std::isfinite(error.bound)) error.bound = std::numeric_limits<double>::infinity();
   return error;
 }

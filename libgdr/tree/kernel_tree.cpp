@@ -206,7 +206,7 @@ class KernelTree {
   /// long as those of many.
   std::size_t samples_of_list() const { return targets_.size < 30'000 ? 8 : 4; }
   double lists_of_trial() const {
-    return static_cast<double>(divide_up(samples(), samples_of_list()));
+    return static_cast<double>(blocks_of_sample(samples(), samples_of_list()));
   }
   double cost_of_proxies(unsigned degree) const {
     double points = 0;

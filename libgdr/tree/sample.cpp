@@ -44,7 +44,37 @@ double square_inverse(const ResultRow& row, double least) {
   return 1 / std::max(1.0, x * x + y * y + z * z);
 }
 
+struct Range {
+  std::size_t first, end;
+};
+
+/// That of the ranges from `first` to `end` which has a place. A range is a group, or some
+/// consecutive ones, if one has less than `size` places. `group` is one at or before `first`, and
+/// becomes the last one of the range.
+Range range_around(std::size_t place, std::size_t first, std::size_t end, std::size_t size,
+                   std::span<const Group>::iterator& group) {
+  while (group->first + group->count <= first) ++group;
+  Range range{first, first};
+  for (;; ++group) {
+    range.end = std::min(end, group->first + group->count);
+    if (range.end == end) return range;
+    if (range.end - range.first < size) continue;
+    // What is left must be large enough for another range.
+    if (end - range.end < size) {
+      range.end = end;
+      return range;
+    }
+    if (place < range.end) return range;
+    range.first = range.end;
+  }
+}
+
 }  // namespace
+
+std::size_t blocks_of_sample(std::size_t count, std::size_t each) {
+  constexpr std::size_t fewest_blocks = 16;
+  return divide_up(count, std::clamp<std::size_t>(count / fewest_blocks, 1, each));
+}
 
 SamplePlaces sample_places(std::span<const Group> groups, std::size_t count, std::size_t each) {
   const std::size_t n = groups.empty() ? 0 : groups.back().first + groups.back().count;
@@ -55,30 +85,37 @@ SamplePlaces sample_places(std::span<const Group> groups, std::size_t count, std
     return sample;
   }
   RandomNumbers random;
-  const std::size_t blocks = divide_up(count, each);
+  sample.blocks = blocks_of_sample(count, each);
+  sample.places.resize(count);
   auto group = groups.begin();
-  for (std::size_t b = 0; b < blocks; ++b) {
-    const std::size_t size = count * (b + 1) / blocks - count * b / blocks;
-    // A range of the block's part of all places, in the group of a random one.
-    std::size_t first = n * b / blocks, end = n * (b + 1) / blocks;
-    const std::size_t place = first + random.next() % (end - first);
-    while (group->first + group->count <= place) ++group;
-    const std::size_t begin = std::max(first, group->first);
-    const std::size_t past = std::min(end, group->first + group->count);
-    if (past - begin >= size) {
-      first = begin;
-      end = past;
-    } else {
-      first = std::min(place, end - size);
-      end = first + size;
-    }
-    const std::size_t step = (end - first) / size;
-    first += random.next() % (end - first - (size - 1) * step);
+  for (std::size_t b = 0; b < sample.blocks; ++b) {
+    const std::size_t begin = sample.begin(b), size = sample.begin(b + 1) - begin;
+    // The block's part of all places, in which every place is drawn with the same probability.
+    const std::size_t first = n * begin / count, end = n * (begin + size) / count;
+    const Range range =
+        range_around(first + random.next() % (end - first), first, end, size, group);
+    // Parts of an equal length, in each of which the place at the same share is drawn.
+    const std::size_t length = range.end - range.first, shift = random.next() % length;
     for (std::size_t k = 0; k < size; ++k)
-      sample.places.push_back(static_cast<std::uint32_t>(first + k * step));
+      sample.places[begin + k] =
+          static_cast<std::uint32_t>(range.first + (k * length + shift) / size);
   }
-  sample.blocks = blocks;
   return sample;
+}
+
+void BlockScatter::add(double mean, double share) {
+  ++blocks_;
+  mean_ += share * mean;
+  shares_ += share * share;
+  products_ += share * share * mean;
+  squares_ += share * share * mean * mean;
+}
+
+double BlockScatter::square_error() const {
+  if (blocks_ < 2) return mean_ * mean_;
+  const double sum = squares_ - 2 * mean_ * products_ + mean_ * mean_ * shares_;
+  const auto n = static_cast<double>(blocks_);
+  return std::max(0.0, sum * n / (n - 1));
 }
 
 void Sample::sum_directly(const Octree& targets, const DirectSums& direct) {
@@ -128,7 +165,10 @@ std::vector<ResultRow> Sample::rows_of(std::span<const ResultRow> results) const
 
 SampleError Sample::error_of(std::span<const ResultRow> own) const {
   SampleError error;
-  double sum = 0, squares = 0;  // of the mean squares of blocks
+  if (at_.places.empty()) return error;
+  const auto all = static_cast<double>(at_.places.size());
+  double mean = 0;
+  BlockScatter scatter;
   for (std::size_t b = 0; b < at_.blocks; ++b) {
     const std::size_t first = at_.begin(b), end = at_.begin(b + 1);
     double of_block = 0;
@@ -140,15 +180,12 @@ SampleError Sample::error_of(std::span<const ResultRow> own) const {
       of_block += relative * relative / static_cast<double>(end - first);
       error.largest = std::max(error.largest, relative);
     }
-    sum += of_block;
-    squares += of_block * of_block;
+    const double share = static_cast<double>(end - first) / all;
+    mean += share * of_block;
+    scatter.add(of_block, share);
   }
-  if (at_.places.empty()) return error;
-  const auto n = static_cast<double>(at_.blocks);
-  const double mean = sum / n;
   error.rms = std::sqrt(mean);
-  const double variance = is_whole() ? 0 : std::max(0.0, squares / n - mean * mean);
-  error.bound = std::sqrt(mean + 2 * std::sqrt(variance / n));
+  error.bound = is_whole() ? error.rms : std::sqrt(mean + 2 * std::sqrt(scatter.square_error()));
   return error;
 }
 

@@ -23,9 +23,14 @@ struct SamplePlaces {
   std::size_t begin(std::size_t block) const { return places.size() * block / blocks; }
 };
 
+/// The number of blocks of a sample of `count` places, of which a block is to have `each`. Blocks
+/// are smaller if there were less than 16, whose means would not show how much errors scatter.
+std::size_t blocks_of_sample(std::size_t count, std::size_t each);
+
 /// `count` of the places of some groups, which are consecutive and begin with 0, from a fixed seed;
-/// all if there are fewer. A block has `each` places of one group, if that has so many: targets
-/// with a common list, whose trial takes about as long as that of one.
+/// all if there are fewer. A block has `each` places (blocks_of_sample) of one group, if that has
+/// so many: targets with a common list, whose trial takes about as long as that of one. All places
+/// are drawn with the same probability.
 SamplePlaces sample_places(std::span<const Group> groups, std::size_t count, std::size_t each);
 
 /// Errors relative to the acceleration, or to a thousandth of the root mean square of all if that
@@ -35,6 +40,19 @@ struct SampleError {
   /// Root mean square plus twice the standard error of the mean square, from the blocks of the
   /// sample: few targets with large errors, which a sample may miss, make it large.
   double bound = 0;
+};
+
+/// The square of the standard error of the mean over a sample, from the means of its blocks.
+class BlockScatter {
+ public:
+  /// Adds the mean over a block, which has this share of the sample.
+  void add(double mean, double share);
+  /// One block does not show a scatter: it is then taken to be as large as the mean.
+  double square_error() const;
+
+ private:
+  std::size_t blocks_ = 0;
+  double mean_ = 0, shares_ = 0, products_ = 0, squares_ = 0;
 };
 
 class Sample {
