@@ -26,7 +26,7 @@ Grid grid_of(const Octree& tree, unsigned degree) {
   }();
   Grid grid;
   const Box& box = tree.clusters()[0].box;
-  for (std::size_t c = 0; c < 3; ++c) grid.axes[c] = &all[box.high[c] > box.low[c] ? degree : 0];
+  for (std::size_t c = 0; c < 3; ++c) grid.axes[c] = &all.at(box.high[c] > box.low[c] ? degree : 0);
   return grid;
 }
 

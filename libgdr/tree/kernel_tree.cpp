@@ -210,7 +210,7 @@ class KernelTree {
   }
   double cost_of_proxies(unsigned degree) const {
     double points = 0;
-    for (unsigned d = least_kind; d <= degree; ++d)
+    for (unsigned d = std::min(least_kind, degree); d <= degree; ++d)
       points += static_cast<double>(chebyshev_size(tree_, d));
     return pairs_for_point * points * sources();
   }
@@ -375,17 +375,22 @@ class KernelTree {
     return find_theta();
   }
 
+  /// The degree that may have shorter lists than this one, by the theta of this one; 0: none.
+  unsigned better_degree(unsigned degree) const {
+    if (hierarchy_.theta < small_theta) return degree < largest_chebyshev_degree ? degree + 1 : 0;
+    return hierarchy_.theta > large_theta ? degree - 1 : 0;
+  }
+
   /// A degree with short lists: the usual one, unless its theta shows that another is better.
   double with_best_degree() {
     unsigned degree = first_degree(options_.accuracy);
     double best = with_degree(degree);
-    const auto can_improve = [&] {
-      return hierarchy_.theta < small_theta ? degree < largest_chebyshev_degree
-                                            : hierarchy_.theta > large_theta && degree > 1;
-    };
-    while (can_improve() && affordable(2 * cost_of_proxies(degree + 1))) {
+    while (const unsigned next = better_degree(degree)) {
+      // The proxies of this degree are made again if the next one is not better.
+      stopped_ = !affordable(cost_of_proxies(next) + cost_of_proxies(degree) +
+                             costs_.trial(lists_of_trial(), length_of_trial_));
+      if (stopped_) break;
       const double theta = hierarchy_.theta;
-      const unsigned next = theta < small_theta ? degree + 1 : degree - 1;
       hierarchy_.theta = usual_theta;
       const double entries = with_degree(next);
       if (entries > 0 && (best == 0 || entries < best)) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <functional>
+#include <stdexcept>
 
 #include "support/catch.hpp"
 #include "tree/bodies.hpp"
@@ -71,6 +72,13 @@ TEST_CASE("interpolation on Chebyshev points is exact for polynomials up to its 
         CHECK(std::abs(value[k] - 1) < 1e-14);
       }
   }
+}
+
+TEST_CASE("numbers of points are known up to the largest degree only") {
+  const Bodies b = plummer(100);
+  const Octree tree(b.size(), b.x.data(), 20, 1);
+  CHECK(chebyshev_size(tree, largest_chebyshev_degree) == 9 * 9 * 9);
+  CHECK_THROWS_AS(chebyshev_size(tree, largest_chebyshev_degree + 1), std::out_of_range);
 }
 
 TEST_CASE("Chebyshev proxies have the sums of their cluster for products of polynomials") {

@@ -46,6 +46,17 @@ along = (force.x*dx + force.y*dy + force.z*dz)*rinv*rinv*rinv;
 u.x += force.x*rinv + along*dx; u.y += force.y*rinv + along*dy; u.z += force.z*rinv + along*dz;
 )";
 
+const char* const law_waves = R"(
+kernel waves;
+CONST wavenumber;
+VARI xi, yi, zi as pos;
+VARJ xj, yj, zj as pos; VARJ qj as charge;
+VARF pot;
+dx = xi - xj; dy = yi - yj; dz = zi - zj;
+r2 = dx*dx + dy*dy + dz*dz;
+pot += qj*cos(wavenumber*sqrt(r2));
+)";
+
 /// The particles of a call and its results, with the numbers of a row.
 struct Problem {
   std::vector<double> pos, targets;
@@ -114,6 +125,20 @@ Found yukawa_of(const Problem& p, const TreeSumOptions& options, double kappa = 
   TreeCall call = call_of(p);
   call.sources = {&charge, 1};
   call.results = results;
+  found.report = sum.run(call);
+  return found;
+}
+
+Found waves_of(const Problem& p, const TreeSumOptions& options) {
+  Device device = Device::open("native");
+  TreeSum sum(device, Kernel::compile(law_waves), options);
+  sum.set("wavenumber", 3000);
+  Found found{std::vector<double>(p.target_count(), -77), {}};
+  const NamedInput charge{"qj", p.charge};
+  const NamedResult pot{"pot", found.values};
+  TreeCall call = call_of(p);
+  call.sources = {&charge, 1};
+  call.results = {&pot, 1};
   found.report = sum.run(call);
   return found;
 }
@@ -247,6 +272,18 @@ TEST_CASE("few particles are summed directly, with the bits of a job") {
   Problem far = problem_of(cube(2000));
   far.pos[5] = 1e200;
   CHECK(yukawa_of(far, with_degree(3, 1e-3)).report.reason.starts_with("coordinates"));
+}
+
+TEST_CASE("a choice that its cost ends does not say that no tree is as accurate") {
+  // Waves much shorter than the smallest clusters. Higher degrees than the first ones cost too
+  // much.
+  const Bodies b = cube(20'000);
+  for (const std::size_t samples : {1, 4}) {
+    CAPTURE(samples);
+    const Found got = waves_of(problem_of(b), {.accuracy = 1e-3, .samples = samples});
+    CHECK(got.report.degree == 0);
+    CHECK(got.report.reason == "they are faster");
+  }
 }
 
 TEST_CASE("charges of zero, of one sign, and huge ones") {
