@@ -121,9 +121,12 @@ TEST_CASE("gravity with a tree is as accurate as asked for, in the sample and ev
 }
 
 TEST_CASE("a choice that ends in direct sums computes few other pairs") {
-  // Softening, or the accuracy, leaves most sources to pairs.
+  // Softening, or the accuracy, leaves most sources to pairs. A choice may cost 4 % of the direct
+  // sums, and 8 % of what a tree is expected to save (TreeOptions::calls).
+  constexpr double most = 1 + 0.04 + 0.08;
   const std::size_t n = 20'000;
   const double all = static_cast<double>(n) * static_cast<double>(n);
+  std::size_t direct = 0;
   for (const char* name : {"plummer", "cube", "two clusters"})
     for (const double eps : {0.0, 1e-2})
       for (const double wanted : {1e-4, 1e-5, 1e-8}) {
@@ -134,9 +137,12 @@ TEST_CASE("a choice that ends in direct sums computes few other pairs") {
         Sums s(n);
         s.report = gravity.compute(n, b.x, b.m, eps, s.acc, s.pot, accuracy(wanted));
         if (s.report.method != TreeMethod::Direct) continue;
-        CHECK(static_cast<double>(device.statistics().interactions) <= 1.05 * all);
+        const auto pairs = static_cast<double>(device.statistics().interactions);
+        CHECK(pairs <= most * all);
         CHECK(s.report.sources_per_target == static_cast<double>(n));
+        ++direct;
       }
+  CHECK(direct > 0);
 }
 
 TEST_CASE("trees agree with sums in long doubles for every method and degree") {
