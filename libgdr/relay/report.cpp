@@ -31,11 +31,32 @@ nlohmann::json json_of(const Counts& counts) {
           {"bits_per_second", counts.throughput()}};
 }
 
+/// What happened to the packets of a flow on the link of its port and on the line. `queue_max` is
+/// that of the fuller queue.
+Counts counts_of(const Router& router, Direction direction, std::size_t flow) {
+  Counts counts = router.link(direction, router.flows()[flow].port).flow(flow);
+  const Link* const line = router.line(direction);
+  if (line == nullptr) return counts;
+  const Counts& more = line->flow(flow);
+  const auto add = [](Count& count, const Count& other) {
+    count.packets += other.packets;
+    count.bytes += other.bytes;
+  };
+  add(counts.lost, more.lost);
+  add(counts.overflowed, more.overflowed);
+  add(counts.cut, more.cut);
+  counts.queued_bytes += more.queued_bytes;
+  counts.queue_max = std::max(counts.queue_max, more.queue_max);
+  counts.delivered = more.delivered;
+  counts.first_delivery = more.first_delivery;
+  counts.last_delivery = more.last_delivery;
+  return counts;
+}
+
 std::string line_of(const Counts& counts) {
   return fmt::format(
-      "{} packets, {:.3f} MB delivered, {:.2f} Mbit/s, queue at most {:.3f} MB; dropped: {} lost, "
-      "{} "
-      "queue full, {} cut",
+      "{} packets, {:.3f} MB delivered, {:.2f} Mbit/s, queue at most {:.3f} MB; "
+      "dropped: {} lost, {} queue full, {} cut",
       counts.delivered.packets, static_cast<double>(counts.delivered.bytes) * 1e-6,
       counts.throughput() * 1e-6, static_cast<double>(counts.queue_max) * 1e-6, counts.lost.packets,
       counts.overflowed.packets, counts.cut.packets);
@@ -68,7 +89,7 @@ nlohmann::json json_report(const Router& router, const Deviations& deviations) {
                          {"port", flow.port},
                          {"cut", flow.cut}};
     for (const Direction direction : directions)
-      entry[names[index_of(direction)]] = json_of(router.link(direction, flow.port).flow(k));
+      entry[names[index_of(direction)]] = json_of(counts_of(router, direction, k));
     report["flows"].push_back(std::move(entry));
   }
   return report;
@@ -90,8 +111,7 @@ std::string text_report(const Router& router, const Deviations& deviations, std:
     const Flow& flow = router.flows()[k];
     for (const Direction direction : directions)
       text += fmt::format("relay: {} - {} {}: {}\n", to_string(flow.client), to_string(flow.server),
-                          headings[index_of(direction)],
-                          line_of(router.link(direction, flow.port).flow(k)));
+                          headings[index_of(direction)], line_of(counts_of(router, direction, k)));
   }
   if (shown < router.flows().size())
     text += fmt::format("relay: {} more flows: --json has all\n", router.flows().size() - shown);
@@ -117,8 +137,8 @@ std::string LiveTable::text(const Router& router, Time now) {
   for (std::size_t k = 0; k < router.flows().size(); ++k)
     for (const Direction direction : directions) {
       const Flow& flow = router.flows()[k];
-      const Counts& counts = router.link(direction, flow.port).flow(k);
-      const std::uint64_t bytes = router.delivered(direction, k).delivered.bytes;
+      const Counts counts = counts_of(router, direction, k);
+      const std::uint64_t bytes = counts.delivered.bytes;
       const std::uint64_t before = std::exchange(bytes_[2 * k + index_of(direction)], bytes);
       if (bytes == before && counts.queued_bytes == 0) continue;
       text += fmt::format("{:>10} {:>5} {:>21} {:>21} {:>10} {:>11.3f} {:>10.1f} {:>8}\n", "",

@@ -1,11 +1,13 @@
 // Rules, periodic losses, ports that merge on a line, and the log of packets.
 #include "libgdr/relay/rules.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
 #include "libgdr/relay/capture.hpp"
+#include "libgdr/relay/report.hpp"
 #include "libgdr/relay/router.hpp"
 #include "libgdr/relay/settings.hpp"
 #include "libgdr/relay/units.hpp"
@@ -130,6 +132,47 @@ TEST_CASE("a line loses packets of a port that has lost some before, and time go
                    Time(k * 1'000'000));
   CHECK(arrivals_until(router, 10s) == 24);  // 60 / 2 * 4 / 5
   CHECK_FALSE(router.next_event());
+}
+
+TEST_CASE("counts of a stream contain its losses, full queues and waiting bytes on the line") {
+  RouterOptions options;
+  options.line = LinkPair{};
+  options.ports[0][0].period = 10;
+  LinkOptions& line = (*options.line)[0];
+  line.rate = 8e6;
+  line.period = 4;
+  line.queue_bytes = 10'000;
+  Router router(options);
+  for (std::uint32_t k = 0; k < 30; ++k) {
+    Segment segment = segment_to(first_port, 1 + 960 * k);
+    segment.payload = 960;  // a millisecond on the line, which has one of two packets
+    router.receive(server_way, segment.bytes(), Time(k * 500'000));
+  }
+  while (router.next(14500us)) {
+  }
+  LiveTable table;
+  const std::string waiting = table.text(router, 14500us);
+  const Counts& queued = router.line(server_way)->flow(0);
+  REQUIRE(queued.queued_bytes > 0);
+  REQUIRE(queued.overflowed.packets > 0);
+  REQUIRE(queued.lost.packets > 0);
+  CHECK(waiting.find(std::to_string(queued.queued_bytes / 1000) + "." +
+                     std::to_string(queued.queued_bytes / 100 % 10)) != std::string::npos);
+  CHECK(arrivals_until(router, 1s) > 0);
+  const Counts& on_port = router.link(server_way).flow(0);
+  const nlohmann::json report = json_report(router, {});
+  const nlohmann::json& counts = report["flows"][0]["to_server"];
+  const auto packets = [&](const char* name) {
+    return counts[name]["packets"].get<std::uint64_t>();
+  };
+  CHECK(packets("offered") == 30);
+  CHECK(on_port.lost.packets == 3);
+  CHECK(packets("lost") == 3 + queued.lost.packets);
+  CHECK(packets("overflowed") == queued.overflowed.packets);
+  CHECK(packets("delivered") == queued.delivered.packets);
+  CHECK(packets("offered") == packets("delivered") + packets("lost") + packets("overflowed"));
+  CHECK(counts["bits_per_second"].get<double>() < 8.1e6);
+  CHECK(counts["queue_max_bytes"] == queued.queue_max);
 }
 
 TEST_CASE("a log of packets has the blocks of the format") {
