@@ -87,9 +87,36 @@ constexpr LinkSetting link_settings[] = {
          link.discipline = t == "fifo" ? Discipline::Fifo : Discipline::RoundRobin;
      }}};
 
+/// Keeps a value after a trial that throws Error (Usage) if it is wrong.
+void add_value(LinkValues& values, const LinkSetting& setting, const std::string& text) {
+  LinkPair trial;
+  setting.set(trial, text);
+  values.push_back({setting.name, text});
+}
+
+void apply_values(LinkPair& links, const LinkValues& values) {
+  for (const LinkValue& value : values)
+    std::ranges::find(link_settings, value.name, &LinkSetting::name)->set(links, value.text);
+}
+
+/// A line takes packets of streams in turn unless something else is given. Delays and losses of
+/// the run are those of the ports: on the line they would act a second time.
+LinkPair line_of(const LinkValues& common, const LinkValues& own) {
+  LinkPair links;
+  for (LinkOptions& link : links) link.discipline = Discipline::RoundRobin;
+  apply_values(links, common);
+  for (LinkOptions& link : links) {
+    link.delay = Time::zero();
+    link.loss = 0;
+    link.period = 0;
+  }
+  apply_values(links, own);
+  return links;
+}
+
 template <std::size_t Index>
 void set_link(Settings& s, const std::string& text) {
-  link_settings[Index].set(s.links, text);
+  add_value(s.links, link_settings[Index], text);
 }
 
 void set_sysctl(Settings& s, const std::string& text) {
@@ -115,7 +142,7 @@ void set_forward(Settings& s, const std::string& text) {
         fmt::format("forward: '{}' is not LISTEN=TARGET, as "
                     "127.0.0.1:7000=127.0.0.1:7326",
                     text));
-  s.ports.push_back({text.substr(0, equals), text.substr(equals + 1), s.links});
+  s.ports.push_back({text.substr(0, equals), text.substr(equals + 1), {}});
 }
 
 constexpr SettingInfo table[] = {
@@ -191,12 +218,12 @@ std::string text_of(std::string_view name, const Json& value) {
   refuse(fmt::format("{}: must be a text or a number", name));
 }
 
-void apply_link(LinkPair& links, std::string_view where, const std::string& name,
-                const Json& value) {
+void add_link_value(LinkValues& values, std::string_view where, const std::string& name,
+                    const Json& value) {
   const auto found = std::ranges::find(link_settings, name, &LinkSetting::name);
   if (found == std::ranges::end(link_settings))
     refuse(fmt::format("'{}' is no value of a {}", name, where));
-  found->set(links, text_of(name, value));
+  add_value(values, *found, text_of(name, value));
 }
 
 const Json& object_of(const Json& value, std::string_view what) {
@@ -214,22 +241,20 @@ void apply_json(Settings& s, const Json& root) {
     else
       found->set(s, text_of(name, value));
   }
-  // Values that ports and line do not have are those of the file.
   if (root.contains("line")) {
-    s.line = s.links;
-    for (LinkOptions& link : *s.line) link.discipline = Discipline::RoundRobin;
+    s.line.emplace();
     for (const auto& [name, value] : object_of(root["line"], "line").items())
-      apply_link(*s.line, "line", name, value);
+      add_link_value(*s.line, "line", name, value);
   }
   if (!root.contains("ports")) return;
   if (!root["ports"].is_array()) refuse("ports: must be a list");
   for (const Json& port : root["ports"]) {
-    Forwarding forwarding{"", "", s.links};
+    Forwarding forwarding;
     for (const auto& [name, value] : object_of(port, "a port").items()) {
       if (name == "listen" || name == "forward")
         (name == "listen" ? forwarding.listen : forwarding.forward) = text_of(name, value);
       else
-        apply_link(forwarding.links, "port", name, value);
+        add_link_value(forwarding.links, "port", name, value);
     }
     if (forwarding.listen.empty() || forwarding.forward.empty())
       refuse("a port needs listen and forward, both HOST:PORT");
@@ -258,10 +283,11 @@ RouterOptions router_options(const Settings& s) {
     refuse("give commands (server, client) or ports to forward, not both");
   if (s.ports.size() > max_ports) refuse("a relay has at most five ports");
   RouterOptions options;
-  options.ports.clear();
-  for (const Forwarding& port : s.ports) options.ports.push_back(port.links);
-  if (s.ports.empty()) options.ports.push_back(s.links);
-  options.line = s.line;
+  LinkPair common;
+  apply_values(common, s.links);
+  options.ports.assign(std::max<std::size_t>(s.ports.size(), 1), common);
+  for (std::size_t k = 0; k < s.ports.size(); ++k) apply_values(options.ports[k], s.ports[k].links);
+  if (s.line) options.line = line_of(s.links, *s.line);
   options.cuts = s.cuts;
   options.cuts.seed = s.seed;
   options.rules = s.rules;

@@ -13,16 +13,24 @@
 
 namespace gdr::relay {
 
+/// A value of a link as it was given: `rate`, `rtt`, `delay`, `loss`, `loss-period`, `queue` or
+/// `merge`, and its text. Later values of a list replace earlier ones.
+struct LinkValue {
+  std::string_view name;
+  std::string text;
+};
+using LinkValues = std::vector<LinkValue>;
+
 /// TCP connections to `listen`, of this host, that are continued to `forward` through a port.
 struct Forwarding {
   std::string listen, forward;  ///< HOST:PORT
-  LinkPair links;
+  LinkValues links;             ///< its own values; the others are those of the run
 };
 
 struct Settings {
-  std::string server, client;  ///< shell commands; none with ports
-  LinkPair links;              ///< of the commands, and of ports without links of their own
-  std::optional<LinkPair> line;
+  std::string server, client;      ///< shell commands; none with ports
+  LinkValues links;                ///< of the run: the commands' links, and what ports do not have
+  std::optional<LinkValues> line;  ///< own values of the line on which all ports merge
   std::vector<Forwarding> ports;
   CutOptions cuts;
   std::vector<Rule> rules;
@@ -51,7 +59,9 @@ std::span<const SettingInfo> setting_table() noexcept;
 /// values of the links on which all ports merge. Throws Error (Usage) naming what is wrong.
 void apply_file(Settings& settings, const std::string& file);
 
-/// What the router needs. Throws Error (Usage) if settings contradict each other.
+/// What the router needs. A port has the values of the run but for its own. So has a line, but
+/// without their delays and losses, which act on the ports; it takes packets of streams in turn
+/// unless `merge` is given. Throws Error (Usage) if settings contradict each other.
 RouterOptions router_options(const Settings& settings);
 
 }  // namespace gdr::relay

@@ -249,3 +249,88 @@ TEST_CASE("ports have the links of the file but for their own values, and seeds 
   gdr::test::expect_error(gdr::ErrorCategory::Usage, {"not both"},
                           [&] { router_options(settings); });
 }
+
+namespace {
+
+RouterOptions options_of_file(const std::string& text,
+                              const std::vector<std::pair<std::string, std::string>>& more = {}) {
+  const gdr::test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/relay.json";
+  std::ofstream(file) << text;
+  Settings settings;
+  apply_file(settings, file);
+  for (const auto& [name, value] : more)
+    std::ranges::find(setting_table(), name, &SettingInfo::name)->set(settings, value);
+  return router_options(settings);
+}
+
+}  // namespace
+
+TEST_CASE("forward in a file has the links of that file, whatever the order of the names") {
+  const RouterOptions options = options_of_file(
+      R"({"forward": ["127.0.0.1:1=127.0.0.1:2", "127.0.0.1:3=127.0.0.1:4"], "rtt": "300ms",
+          "loss": 0.25, "queue": "9k", "rate": "3M"})");
+  REQUIRE(options.ports.size() == 2);
+  for (const LinkPair& port : options.ports)
+    for (const LinkOptions& link : port) {
+      CHECK(link.delay == 150ms);
+      CHECK(link.loss == 0.25);
+      CHECK(link.queue_bytes == 9000);
+      CHECK(link.rate == 3e6);
+    }
+}
+
+TEST_CASE("options replace the file's values in its ports and line, but not their own values") {
+  const RouterOptions options =
+      options_of_file(R"({"rate": "10M", "rtt": "20ms", "rule": "drop to=*:9",
+          "ports": [{"listen": "127.0.0.1:1", "forward": "127.0.0.1:2"},
+                    {"listen": "127.0.0.1:3", "forward": "127.0.0.1:4", "rtt": "60ms"}],
+          "line": {"queue": "7k"}})",
+                      {{"rate", "2M"},
+                       {"rtt", "40ms"},
+                       {"loss", "0.5"},
+                       {"queue", "5k"},
+                       {"rule", "reset to=*:8"},
+                       {"forward", "127.0.0.1:5=127.0.0.1:6"}});
+  REQUIRE(options.ports.size() == 3);
+  REQUIRE(options.line);
+  CHECK(options.rules.size() == 2);
+  for (std::size_t way = 0; way < 2; ++way) {
+    for (const LinkPair& port : options.ports) {
+      CHECK(port[way].rate == 2e6);
+      CHECK(port[way].loss == 0.5);
+      CHECK(port[way].queue_bytes == 5000);
+    }
+    CHECK(options.ports[0][way].delay == 20ms);
+    CHECK(options.ports[1][way].delay == 30ms);
+    CHECK(options.ports[2][way].delay == 20ms);
+    CHECK((*options.line)[way].rate == 2e6);
+    CHECK((*options.line)[way].queue_bytes == 7000);
+  }
+}
+
+TEST_CASE("a line does not repeat the delay and the losses of the ports") {
+  const std::string ports =
+      R"("ports": [{"listen": "127.0.0.1:1", "forward": "127.0.0.1:2"}],
+         "rate": "10M", "rtt": "20ms", "loss": 0.5, "loss-period": 7, )";
+  const LinkPair line = *options_of_file("{" + ports + R"("line": {}})").line;
+  for (const LinkOptions& link : line) {
+    CHECK(link.rate == 10e6);
+    CHECK(link.delay == 0s);
+    CHECK(link.loss == 0);
+    CHECK(link.period == 0);
+    CHECK(link.discipline == Discipline::RoundRobin);
+  }
+  const LinkPair own =
+      *options_of_file("{" + ports + R"("line": {"rtt": "6ms", "loss": 0.1, "loss-period": 3}})")
+           .line;
+  CHECK(own[1].delay == 3ms);
+  CHECK(own[1].loss == 0.1);
+  CHECK(own[1].period == 3);
+  const auto merge = [&](const std::string& text) {
+    return (*options_of_file("{" + ports + text + "}").line)[0].discipline;
+  };
+  CHECK(merge(R"("merge": "fifo", "line": {})") == Discipline::Fifo);
+  CHECK(merge(R"("merge": "fifo", "line": {"merge": "round-robin"})") == Discipline::RoundRobin);
+  CHECK(merge(R"("line": {"merge": "fifo"})") == Discipline::Fifo);
+}
