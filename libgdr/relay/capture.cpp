@@ -76,11 +76,16 @@ void Capture::write(Direction direction, std::span<const std::byte> packet, Time
   body.append(reinterpret_cast<const char*>(packet.data()), size);
   pad(body);
   block(enhanced_packet, body);
+  if (!file_) fail();
 }
 
 void Capture::close() {
   file_.close();
-  if (!file_) throw Error(ErrorCategory::Io, fmt::format("cannot write all of {}", name_));
+  if (!file_) fail();
+}
+
+void Capture::fail() const {
+  throw Error(ErrorCategory::Io, fmt::format("cannot write all of {} (--capture)", name_));
 }
 
 }  // namespace gdr::relay

@@ -20,12 +20,14 @@ class Capture {
   /// are written. Throws Error (Io).
   Capture(const std::string& file, std::chrono::system_clock::time_point start, std::size_t snap);
 
+  /// Throws Error (Io) when the file has not accepted this packet or an earlier one.
   void write(Direction direction, std::span<const std::byte> packet, Time time);
   /// Ends the file. Throws Error (Io) if something could not be written.
   void close();
 
  private:
   void block(std::uint32_t type, const std::string& body);
+  [[noreturn]] void fail() const;
 
   std::string name_;
   std::ofstream file_;

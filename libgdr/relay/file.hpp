@@ -31,9 +31,11 @@ class File {
   int descriptor_ = -1;
 };
 
-/// Throws gdr::Error (Unsupported), with the reason of the last system call.
-[[noreturn]] inline void system_error(const std::string& what) {
-  throw Error(ErrorCategory::Unsupported, what + ": " + std::strerror(errno));
+/// Throws gdr::Error with the reason of the last system call: Unsupported where the system does not
+/// permit namespaces or TUN devices, else Io.
+[[noreturn]] inline void system_error(const std::string& what,
+                                      ErrorCategory category = ErrorCategory::Io) {
+  throw Error(category, what + ": " + std::strerror(errno));
 }
 
 }  // namespace gdr::relay

@@ -43,8 +43,10 @@ bool Forwarder::write_packets() {
   while (const std::optional<Arrival> arrival = router_.next(time)) {
     const std::vector<std::byte>& bytes = arrival->packet.bytes;
     const int device = readable_[index_of(opposite(arrival->direction))];
-    if (::write(device, bytes.data(), bytes.size()) < 0) ++refused_;
-    if (capture_) capture_->write(arrival->direction, bytes, time);
+    if (::write(device, bytes.data(), bytes.size()) < 0)
+      ++refused_;
+    else if (capture_)
+      capture_->write(arrival->direction, bytes, time);
     any = true;
   }
   return any;

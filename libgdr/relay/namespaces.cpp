@@ -22,6 +22,11 @@ namespace {
 
 constexpr const char* device = "link0";
 
+/// The system does not permit a namespace with a TUN device.
+[[noreturn]] void unsupported(const std::string& what) {
+  system_error(what, ErrorCategory::Unsupported);
+}
+
 /// Writes a text to a file of the kernel in one call.
 bool write_file(const std::string& path, const std::string& text) {
   const File file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -52,7 +57,7 @@ ifreq request_for(const char* name) {
 
 void call(const File& socket, unsigned long code, ifreq& request, const char* what) {
   if (::ioctl(socket.descriptor(), code, &request) != 0)
-    system_error(fmt::format("cannot {} the device {}", what, request.ifr_name));
+    unsupported(fmt::format("cannot {} the device {}", what, request.ifr_name));
 }
 
 void set_address(const File& socket, unsigned long code, const std::string& text) {
@@ -94,18 +99,18 @@ void set_device_queue(std::uint32_t packets) {
   if (socket.descriptor() < 0 || ::send(socket.descriptor(), &request, sizeof(request), 0) < 0 ||
       ::recv(socket.descriptor(), &answer, sizeof(answer), 0) <
           static_cast<ssize_t>(sizeof(answer.header) + sizeof(answer.result.error)))
-    system_error("cannot set the queue of the TUN device");
+    unsupported("cannot set the queue of the TUN device");
   errno = -answer.result.error;
-  if (errno != 0) system_error("cannot set the queue of the TUN device");
+  if (errno != 0) unsupported("cannot set the queue of the TUN device");
 }
 
 File open_tun() {
   File tun(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
-  if (tun.descriptor() < 0) system_error("cannot open /dev/net/tun");
+  if (tun.descriptor() < 0) unsupported("cannot open /dev/net/tun");
   ifreq request = request_for(device);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
   if (::ioctl(tun.descriptor(), TUNSETIFF, &request) != 0)
-    system_error("cannot create a TUN device");
+    unsupported("cannot create a TUN device");
   return tun;
 }
 
@@ -115,19 +120,19 @@ void enter_user_namespace() {
   // A network namespace that is left at once shows whether the process has the right.
   if (::unshare(CLONE_NEWNET) == 0) return;
   const auto user = ::geteuid(), group = ::getegid();
-  if (::unshare(CLONE_NEWUSER) != 0) system_error("cannot create a user namespace");
+  if (::unshare(CLONE_NEWUSER) != 0) unsupported("cannot create a user namespace");
   if (!write_file("/proc/self/setgroups", "deny") ||
       !write_file("/proc/self/uid_map", fmt::format("0 {} 1", user)) ||
       !write_file("/proc/self/gid_map", fmt::format("0 {} 1", group)))
-    system_error("cannot become root of a user namespace");
+    unsupported("cannot become root of a user namespace");
 }
 
 HostNamespace create_namespace(const std::string& address, const NamespaceOptions& options) {
-  if (::unshare(CLONE_NEWNET) != 0) system_error("cannot create a network namespace");
+  if (::unshare(CLONE_NEWNET) != 0) unsupported("cannot create a network namespace");
   HostNamespace host{File(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)), open_tun()};
-  if (host.network.descriptor() < 0) system_error("cannot open /proc/self/ns/net");
+  if (host.network.descriptor() < 0) unsupported("cannot open /proc/self/ns/net");
   const File socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (socket.descriptor() < 0) system_error("cannot create a socket");
+  if (socket.descriptor() < 0) unsupported("cannot create a socket");
   set_up(socket, "lo");
   ifreq request = request_for(device);
   request.ifr_mtu = options.mtu;

@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <list>
 #include <memory>
+
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr::relay {
 namespace {
@@ -114,14 +117,23 @@ bool serve(Connection& c, short near, short far) {
 
 void resolve(const std::string& text, Route& route) {
   const std::size_t colon = text.rfind(':');
+  // getaddrinfo takes the lowest 16 bits of any number, with a sign or spaces before it.
+  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const auto number = parse_all<int>(port);
+  const bool is_name = !port.empty() && std::isalpha(static_cast<unsigned char>(port.front()));
+  if (!port.empty() && !is_name && !(number && *number >= 1 && *number <= 65535))
+    throw Error(ErrorCategory::Usage,
+                fmt::format("'{}' is no HOST:PORT: '{}' is neither a port from 1 to 65535 nor the "
+                            "name of a service",
+                            text, port));
   std::string host = text.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
-  const int error = colon == std::string::npos || host.empty() || colon + 1 == text.size()
+  const int error = host.empty() || port.empty()
                         ? EAI_NONAME
-                        : ::getaddrinfo(host.c_str(), text.c_str() + colon + 1, &hints, &found);
+                        : ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
   if (error != 0)
     throw Error(ErrorCategory::Usage,
                 fmt::format("'{}' is no HOST:PORT: {}", text, ::gai_strerror(error)));

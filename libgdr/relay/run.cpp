@@ -125,9 +125,18 @@ class Run {
     ::setenv("RELAY_CLIENT", client_address, 1);
     ::setenv("RELAY_SERVER", server_address, 1);
     adopt_orphans();
-    const int status = settings_.ports.empty() ? run_commands() : run_ports();
+    int status = error_status;
+    try {
+      status = settings_.ports.empty() ? run_commands() : run_ports();
+    } catch (const Error& error) {
+      // The counts are written even if the log of packets could not be.
+      if (error.category() != ErrorCategory::Io) throw;
+      failure(error.what());
+      capture_.reset();
+    }
     end_all_children();
     report();
+    if (capture_) capture_->close();
     return status;
   }
 
@@ -207,7 +216,6 @@ class Run {
     deviations.cpu_seconds = cpu_seconds();
     deviations.not_read = dropped_by_device(client_) + dropped_by_device(server_);
     if (!settings_.quiet) output_.report(text_report(router_, deviations, 16));
-    if (capture_) capture_->close();
     if (settings_.json.empty()) return;
     std::ofstream file(settings_.json);
     file << json_report(router_, deviations).dump(2) << "\n";

@@ -18,7 +18,8 @@ struct RunOutput {
 
 /// Runs until the client has ended, or with ports until a signal or the time limit; returns the
 /// exit status. One thread may run in the process, whose namespace changes. Throws gdr::Error:
-/// Unsupported where namespaces or TUN devices are not available, Usage for wrong settings.
+/// Unsupported where namespaces or TUN devices are not available, Usage for wrong settings, Io for
+/// a port in use or a file that cannot be written.
 int run(const Settings& settings, const RunOutput& output);
 
 /// Throws gdr::Error (Unsupported) where namespaces or TUN devices are not available.

@@ -1,12 +1,15 @@
 // Rules, periodic losses, ports that merge on a line, and the log of packets.
 #include "libgdr/relay/rules.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
 #include "libgdr/relay/capture.hpp"
+#include "libgdr/relay/proxy.hpp"
 #include "libgdr/relay/report.hpp"
 #include "libgdr/relay/router.hpp"
 #include "libgdr/relay/settings.hpp"
@@ -207,6 +210,41 @@ TEST_CASE("a log of packets has the blocks of the format") {
   CHECK(bytes.size() == at + word(at + 4));
   gdr::test::expect_error(gdr::ErrorCategory::Io, {"cannot write"},
                           [&] { Capture(folder.path() + "/no/file", {}, 64); });
+}
+
+TEST_CASE("a log that cannot be written is an error while packets arrive, not only at the end") {
+  Capture capture("/dev/full", {}, 9000);
+  const std::vector<std::byte> packet(9000);
+  gdr::test::expect_error(gdr::ErrorCategory::Io, {"/dev/full", "--capture"}, [&] {
+    for (int k = 0; k < 100; ++k) capture.write(server_way, packet, Time(k));
+  });
+}
+
+TEST_CASE("addresses have ports from 1 to 65535 or names of services") {
+  Route route;
+  resolve("127.0.0.1:65535", route);
+  CHECK(reinterpret_cast<const sockaddr_in&>(route.target).sin_port == 0xffff);
+  resolve("[::1]:80", route);
+  CHECK(route.target.ss_family == AF_INET6);
+  for (const char* text :
+       {"127.0.0.1:70000", "127.0.0.1:65536", "127.0.0.1:0", "127.0.0.1:-1", "127.0.0.1:+80",
+        "127.0.0.1: 80", "127.0.0.1:99999999999999999999", "127.0.0.1:", "127.0.0.1", ":80"})
+    gdr::test::expect_error(gdr::ErrorCategory::Usage, {text, "HOST:PORT"},
+                            [&] { resolve(text, route); });
+}
+
+TEST_CASE("a port in use is an error of input and output, not of a system without namespaces") {
+  Route any;
+  reinterpret_cast<sockaddr_in&>(any.target).sin_family = AF_INET;
+  reinterpret_cast<sockaddr_in&>(any.target).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  any.size = sizeof(sockaddr_in);
+  const File listener = listen_at(any, "any port");
+  Route used;
+  used.size = sizeof(used.target);
+  REQUIRE(::getsockname(listener.descriptor(), reinterpret_cast<sockaddr*>(&used.target),
+                        &used.size) == 0);
+  gdr::test::expect_error(gdr::ErrorCategory::Io, {"cannot listen on", "the port"},
+                          [&] { listen_at(used, "the port"); });
 }
 
 TEST_CASE("numbers with units are read as a whole, or refused") {
