@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -70,8 +71,10 @@ constexpr LinkSetting link_settings[] = {
     {"loss-period",
      [](LinkPair& l, const std::string& t) {
        for_directions("loss-period", t, l, [](LinkOptions& link, const std::string& part) {
-         link.period =
-             static_cast<std::uint64_t>(std::min(parse_amount("loss-period", part), 1e18));
+         const double period = parse_amount("loss-period", part);
+         if (period != std::floor(period) || period > 1e18)
+           refuse(fmt::format("loss-period: '{}' is not a whole number up to 1e18", part));
+         link.period = static_cast<std::uint64_t>(period);
        });
      }},
     {"queue",
@@ -199,7 +202,11 @@ constexpr SettingInfo table[] = {
     {"linger", "TIME", "how long the server may run on after the client (default: one RTT)",
      [](Settings& s, const std::string& t) { s.linger = parse_time("linger", t); }},
     {"step", "TIME", "time between two reads of busy devices (default: 100us)",
-     [](Settings& s, const std::string& t) { s.step = parse_time("step", t); }},
+     [](Settings& s, const std::string& t) {
+       s.step = parse_time("step", t);
+       if (s.step > std::chrono::milliseconds(100))
+         refuse(fmt::format("step: {} is more than 100ms, by which packets would be late", t));
+     }},
     {"json", "FILE", "write the counts to a file",
      [](Settings& s, const std::string& t) { s.json = t; }},
     {"capture", "FILE", "write the delivered packets as pcapng, for Wireshark",
@@ -237,9 +244,9 @@ void apply_json(Settings& s, const Json& root) {
     const auto found = std::ranges::find(table, name, &SettingInfo::name);
     if (found == std::ranges::end(table)) refuse(fmt::format("'{}' is no setting", name));
     if (value.is_array() && found->repeatable)
-      for (const Json& one : value) found->set(s, text_of(name, one));
+      for (const Json& one : value) apply_setting(s, *found, text_of(name, one));
     else
-      found->set(s, text_of(name, value));
+      apply_setting(s, *found, text_of(name, value));
   }
   if (root.contains("line")) {
     s.line.emplace();
@@ -266,11 +273,22 @@ void apply_json(Settings& s, const Json& root) {
 
 std::span<const SettingInfo> setting_table() noexcept { return table; }
 
+void apply_setting(Settings& settings, const SettingInfo& info, const std::string& text) {
+  try {
+    info.set(settings, text);
+  } catch (const Error& error) {
+    const std::string message = error.what(), name = std::string(info.name) + ": ";
+    throw Error(error.category(), message.starts_with(name) ? message : name + message);
+  }
+}
+
 void apply_file(Settings& settings, const std::string& file) {
   std::ifstream stream(file);
   if (!stream) throw Error(ErrorCategory::Io, fmt::format("cannot read {}", file));
   try {
     apply_json(settings, Json::parse(stream));
+  } catch (const std::ios_base::failure&) {  // from the buffer, as for a folder
+    throw Error(ErrorCategory::Io, fmt::format("cannot read {}: is it a file?", file));
   } catch (const Json::exception& error) {
     refuse(fmt::format("{}: {}", file, error.what()));
   } catch (const Error& error) {

@@ -52,11 +52,14 @@ struct SettingInfo {
   bool repeatable = false;
 };
 std::span<const SettingInfo> setting_table() noexcept;
+/// Sets a value; messages of errors begin with the name of the setting. Throws Error (Usage).
+void apply_setting(Settings& settings, const SettingInfo& info, const std::string& text);
 
 /// Applies a file of JSON: an object with values of the table by name, texts or numbers, lists for
 /// those that may be repeated; `ports`, a list of objects with `listen`, `forward` and values of
 /// their links (rate, rtt, delay, loss, loss-period, queue, merge); and `line`, an object with
-/// values of the links on which all ports merge. Throws Error (Usage) naming what is wrong.
+/// values of the links on which all ports merge. Throws Error (Usage) naming what is wrong, and Io
+/// if the file cannot be read.
 void apply_file(Settings& settings, const std::string& file);
 
 /// What the router needs. A port has the values of the run but for its own. So has a line, but

@@ -372,3 +372,32 @@ TEST_CASE("a line does not repeat the delay and the losses of the ports") {
   CHECK(merge(R"("merge": "fifo", "line": {"merge": "round-robin"})") == Discipline::RoundRobin);
   CHECK(merge(R"("line": {"merge": "fifo"})") == Discipline::Fifo);
 }
+
+TEST_CASE("wrong settings of the relay are refused with the name of the setting") {
+  const auto refuse = [](const char* name, const char* text, const char* word) {
+    const auto info = std::ranges::find(setting_table(), name, &SettingInfo::name);
+    REQUIRE(info != setting_table().end());
+    gdr::test::expect_error(gdr::ErrorCategory::Usage, {std::string(name) + ": ", word}, [&] {
+      Settings settings;
+      apply_setting(settings, *info, text);
+    });
+  };
+  refuse("step", "101ms", "100ms");
+  refuse("loss-period", "0.5", "whole number");
+  refuse("loss-period", "1.0005k", "whole number");
+  refuse("loss-period", "1,2.5", "whole number");
+  refuse("rate", "", "number with its unit");
+  refuse("rule", "drop to=*:1 after=-1s", "after");
+  refuse("rule", "lose to=*:1", "drop or reset");
+  Settings settings;
+  apply_setting(settings, *std::ranges::find(setting_table(), "loss-period", &SettingInfo::name),
+                "1.5k");
+  CHECK(router_options(settings).ports[0][0].period == 1500);
+}
+
+TEST_CASE("a folder instead of a configuration file is an error of input and output") {
+  const gdr::test::TemporaryFolder folder;
+  Settings settings;
+  gdr::test::expect_error(gdr::ErrorCategory::Io, {"cannot read", folder.path()},
+                          [&] { apply_file(settings, folder.path()); });
+}

@@ -1,5 +1,6 @@
 // `gdr relay`: a network of given rate, delay, queue and loss between programs of this host.
 #include <map>
+#include <optional>
 
 #include "libgdr/cli/command.hpp"
 #include "libgdr/relay/run.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 struct Options {
   std::string config;
-  std::map<std::string, std::string, std::less<>> values;
+  std::map<std::string, std::optional<std::string>, std::less<>> values;
   std::map<std::string, std::vector<std::string>, std::less<>> lists;
   bool check = false, watch = false;
 };
@@ -20,10 +21,10 @@ relay::Settings settings_of(const Options& o) {
   if (!o.config.empty()) relay::apply_file(settings, o.config);
   for (const relay::SettingInfo& info : relay::setting_table()) {
     try {
-      if (const auto value = o.values.find(info.name); value != o.values.end())
-        if (!value->second.empty()) info.set(settings, value->second);
+      if (const auto value = o.values.find(info.name); value != o.values.end() && value->second)
+        relay::apply_setting(settings, info, *value->second);
       if (const auto list = o.lists.find(info.name); list != o.lists.end())
-        for (const std::string& value : list->second) info.set(settings, value);
+        for (const std::string& value : list->second) relay::apply_setting(settings, info, value);
     } catch (const Error& error) {
       throw Error(error.category(), std::string("--") + error.what());
     }
@@ -45,7 +46,11 @@ int work(const Options& o) {
     return relay::run(settings, {[](const std::string& text) { write_error_text(text); },
                                  [](const std::string& text) { report_error(text); }});
   } catch (const Error& error) {
-    if (error.category() != ErrorCategory::Unsupported) throw;
+    if (error.category() == ErrorCategory::Usage) throw;
+    if (error.category() != ErrorCategory::Unsupported) {
+      report_error(error.what());
+      return relay::error_status;
+    }
     report_error(
         std::string(error.what()) +
         "; the relay needs network namespaces, created by root or in a user namespace, and "
@@ -63,7 +68,7 @@ void add_options(CLI::App& app, Options& options) {
     if (info.repeatable)
       add_repeatable(app, name, options.lists[std::string(info.name)], description, type);
     else
-      add_text(app, name, options.values[std::string(info.name)], type, description);
+      app.add_option(name, options.values[std::string(info.name)], description)->type_name(type);
   }
   app.add_flag("--watch", options.watch, "print a table of the busy streams every second");
   app.add_flag("--check", options.check, "test whether namespaces and TUN devices are available");
