@@ -14,8 +14,9 @@ namespace law {
 
 double highspeed_decrease(double window) noexcept {
   if (window <= highspeed_low) return 0.5;
-  return 0.5 +
-         (0.1 - 0.5) * std::log(window / highspeed_low) / std::log(highspeed_high / highspeed_low);
+  // A tenth from the high window on, beyond which the line would become negative.
+  return std::max(0.1, 0.5 + (0.1 - 0.5) * std::log(window / highspeed_low) /
+                                 std::log(highspeed_high / highspeed_low));
 }
 
 double highspeed_increase(double window) noexcept {
@@ -78,8 +79,9 @@ double bic_per_ack(const State& s) noexcept {
 }
 /// A window that is smaller than the one to which it grew back leaves room for others ("fast
 /// convergence"): by more than the segment that a packet in flight may make, and compared, as in
-/// Linux, with the aim that an earlier loss may have reduced. RFC 8312 compares with the window
-/// itself; a stream whose losses are periodic then lowers its aim at each other loss for ever.
+/// Linux and RFC 9438, section 4.7, with the aim that an earlier loss may have reduced. RFC 8312
+/// compares with the window itself; a stream whose losses are periodic then lowers its aim at each
+/// other loss for ever.
 double bic_loss(State& s, double flight) noexcept {
   if (flight < bic_low) {
     s.aim = s.peak = flight;
@@ -94,8 +96,10 @@ double westwood_loss(State& s, double flight) noexcept {
   return s.bandwidth > 0 ? std::min(flight, s.bandwidth * s.rtt) : 0.5 * flight;
 }
 
-/// RFC 8312, sections 4.1 to 4.3: towards the cubic's value a round trip later, but not below a
-/// stream with Reno's share of the same losses.
+/// RFC 9438, sections 4.2 to 4.5: towards the cubic's value a round trip later and at most 1.5
+/// windows, where the cubic begins with the window that the loss left; but not below a stream with
+/// Reno's share of the same losses, as a function of time (RFC 8312, section 4.2). The least step,
+/// a hundredth of a segment, is that of Linux.
 double cubic_per_ack(const State& s) noexcept {
   const double t = s.now - s.begin;
   const double k = std::cbrt(std::max(0.0, s.aim - cubic_share * s.peak) / cubic_scale);
@@ -132,7 +136,7 @@ constexpr std::array<CongestionLaw, 10> laws{{
      "measured bandwidth times the shortest round trip", "Mascolo and others, 2001", reno_increase,
      westwood_loss, true},
     {"cubic", "a cubic of the time since the last loss, at least as Reno", "seven tenths",
-     "RFC 8312", cubic_per_ack, cubic_loss},
+     "RFC 9438", cubic_per_ack, cubic_loss},
     {"fast", "keeps some segments (backlog) in the queue, by the round trip that it measures",
      "one half", "Jin, Wei and Low, FAST TCP, 2004", nullptr, half_of_flight, true},
     {"griddt", "Reno's, times the square of the round trip over a common one (reference)",

@@ -42,7 +42,9 @@ void check(const Path& path, const std::vector<Stream>& streams, double seconds,
     require(s.backlog >= 1 && s.backlog <= 1e6, "backlog", s.backlog, "from 1 to 1e6 segments");
     require(s.reference >= 1e-6 && s.reference <= 100, "reference", s.reference,
             "from 1e-6 to 100 s");
-    require(s.host_rate > 0, "host rate", s.host_rate, "above 0, in bytes/s");
+    const double least = 10 * mss_of(s.mtu) / s.rtt;
+    require(s.host_rate >= least, "host rate", s.host_rate,
+            fmt::format("at least 10 segments in a round trip, {:g} bytes/s", least));
     require(s.threshold >= 2 * mss_of(s.mtu), "threshold", s.threshold,
             "at least two segments, in bytes");
     require(s.start >= 0 && s.start < seconds, "start", s.start,
@@ -332,10 +334,12 @@ class Simulation {
   /// Time since the begin of the simulation: that of the events, and what passed without events.
   double elapsed() const noexcept { return now_ + passed_; }
 
-  /// Whether a single stream fills the line with a constant window.
+  /// Whether a single stream fills the line with a constant window, which must be larger than what
+  /// the line holds: the packets of a smaller one also find the line busy if they come in bursts.
   bool is_constant() const noexcept {
     return senders_.size() == 1 && unnoticed_ == 0 && !bottleneck_.idle() &&
-           senders_[0].settled() && until_loss_[0] > 8 * senders_[0].window_packets();
+           line_rate() > path_.rate && senders_[0].settled() &&
+           until_loss_[0] > 8 * senders_[0].window_packets();
   }
 
   /// Time passes until a loss, the end of the warm-up or that of the simulation is near; all events

@@ -25,7 +25,8 @@ struct Stream {
   double start = 0;           ///< begin of the transfer, seconds
   double threshold = 1e18;    ///< window at which slow start ends before the first loss, bytes
   /// Rate at which the hosts can go on, bytes/s of payload: a bus, or a disk. The receiver's
-  /// window then holds back what they cannot take.
+  /// window, in whole segments, then holds back what they cannot take in a round trip without
+  /// queues; that must be at least 10 segments.
   double host_rate = 1e18;
 };
 

@@ -182,6 +182,8 @@ TEST_CASE("gdr predict network knows ten congestion controls, pacing and limits 
   refused(shell, "gdr predict network --response --rtt 1", 2, "conditions are fixed");
   refused(shell, "gdr predict network --csv points.csv", 2, "--csv requires --response");
   refused(shell, "gdr predict network --stream pacing=2", 2, "must be 0 or 1");
+  refused(shell, "gdr predict network --periodic-loss", 2, "--periodic-loss: needs --loss");
+  refused(shell, "gdr predict network --host-rate 1e6 --rtt 1e-4", 2, "at least 10 segments");
 }
 
 TEST_CASE("gdr predict of a job on a remote board includes the network") {

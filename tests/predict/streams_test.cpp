@@ -1,11 +1,13 @@
 // Simulated streams against closed forms: windows, losses, recovery, queues and shares.
 #include "libgdr/predict/streams.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "gdr/error.hpp"
 #include "support/catch.hpp"
+#include "support/expect_error.hpp"
 
 using namespace gdr;
 using namespace gdr::predict;
@@ -166,6 +168,48 @@ TEST_CASE("hosts that take less than the line limit a stream, and it loses nothi
   const StreamsResult r = simulate_streams(path_of(100 * megabit, 1000), {stream}, 200, 50);
   CHECK(r.throughput == Approx(stream.host_rate).epsilon(0.02));
   CHECK(r.streams[0].losses == 0);
+}
+
+TEST_CASE("a stream that its window or hosts limit never gets more than they allow after a loss") {
+  for (const Congestion control : {Congestion::Scalable, Congestion::Reno, Congestion::Cubic})
+    for (const double share : {0.5, 0.9, 1.5}) {
+      const double allowed = share * 20 * megabit;
+      Stream by_window = stream_of(0.1, 1500), by_host = by_window;
+      by_window.control = by_host.control = control;
+      by_window.window = allowed * by_window.rtt;
+      by_host.host_rate = allowed;
+      Path path = path_of(20 * megabit, 1000);
+      path.loss = 1e-4;
+      path.periodic_loss = true;
+      INFO(congestion_name(control) << " at " << share << " of the line");
+      for (const Stream& stream : {by_window, by_host}) {
+        const StreamsResult r = simulate_streams(path, {stream}, 200, 20);
+        CHECK(r.streams[0].losses > 0);
+        CHECK(r.throughput <= 1.001 * std::min(allowed, 20 * megabit));
+        CHECK(r.throughput > 0.4 * std::min(allowed, 20 * megabit));
+      }
+    }
+}
+
+TEST_CASE("HighSpeed takes a tenth of windows beyond its high window, and no less") {
+  CHECK(law::highspeed_decrease(38) == 0.5);
+  CHECK(law::highspeed_decrease(83000) == Approx(0.1));
+  for (const double window : {83001.0, 1e6, 1e9}) {
+    CHECK(law::highspeed_decrease(window) == 0.1);
+    WindowState state;
+    state.window = window;
+    CHECK(congestion_law(Congestion::HighSpeed).decrease(state, window) == Approx(0.9 * window));
+    CHECK(law::highspeed_increase(window) > law::highspeed_increase(80000));
+  }
+}
+
+TEST_CASE("a rate of hosts of less than ten segments in a round trip is refused") {
+  Stream stream = stream_of(1e-4, 1500);
+  stream.host_rate = 1e6;
+  gdr::test::expect_error(ErrorCategory::Usage, {"host rate", "10 segments", "1.46e+08"},
+                          [&] { simulate_streams(Path(), {stream}, 1); });
+  stream.host_rate = 1.5e8;
+  CHECK(alone(path_of(2.5e8, 1000), stream, 1) <= stream.host_rate);
 }
 
 TEST_CASE("time that passes without simulated packets changes no result") {

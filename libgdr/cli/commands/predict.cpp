@@ -304,6 +304,8 @@ int network(const Options& o) {
   path.rate = o.rate.value_or(path.rate);
   path.loss = o.loss.value_or(0);
   path.periodic_loss = o.periodic_loss;
+  if (o.periodic_loss && !(path.loss > 0))
+    throw usage_error("--periodic-loss: needs --loss P, a rate above 0");
   if (o.round_robin) path.merge = predict::Merge::RoundRobin;
   stream.rtt = o.rtt.value_or(stream.rtt);
   stream.mtu = o.mtu.value_or(stream.mtu);
