@@ -32,8 +32,8 @@ struct TreeOptions {
   /// `accuracy`; else a new choice is made. Results depend on this report, and on no other state.
   /// `method`, `degree` and `theta` are not used with it. Null: none.
   const struct TreeReport* earlier = nullptr;
-  /// The number of calls for which a choice is to serve (`earlier`). The choice may cost 4 % of what
-  /// direct sums cost in all of them, and 8 % of what a tree is expected to save.
+  /// The number of calls for which a choice is to serve (`earlier`). The choice may cost 4 % of
+  /// what direct sums cost in all of them, and 8 % of what a tree is expected to save.
   std::size_t calls = 1;
   /// Called now and then with the share of the sums that is done, 0 to 1, by one thread at a time.
   std::function<void(double)> progress = {};
