@@ -78,7 +78,7 @@ TEST_CASE("predictions that depend on a tuned value are marked") {
     if (f.tuned == "random delay") {
       CHECK(f.assumed.find("(tuned)") != std::string::npos);
       ++streams;
-    } else if (f.tuned == "loss") {
+    } else if (f.tuned == "loss" || f.tuned == "loss, disk rate") {
       CHECK(f.assumed.find("(tuned") != std::string::npos);
       ++losses;
     } else {
