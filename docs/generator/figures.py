@@ -25,6 +25,7 @@ KERNELS = Path(__file__).resolve().parents[2] / "kernels" / "particle"
 FONT = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
 BLUE, RED, GOLD, GREEN = "#2f6fb3", "#b4534b", "#c8922a", "#3f8f5f"
 GREY, DARK = "#5c6370", "#1f2530"
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 FILLS = {BLUE: "#dbe8f6", RED: "#f6dedb", GOLD: "#fdf1d8", GREEN: "#dff0e5", GREY: "#eef0f3"}
 
 
@@ -253,7 +254,8 @@ class Decades:
         for decade in range(math.ceil(self.x_range[0]), math.floor(self.x_range[1]) + 1):
             x, _ = self.place(10**decade, 10 ** self.y_range[0])
             d.line([(x, self.top), (x, self.low)], "#e3e6eb", 1)
-            d.text(x, self.low + 20, f"{10**decade:,}".replace(",", " "), 12, GREY, "middle")
+            power = "10" + "".join(SUPERSCRIPTS[int(digit)] for digit in str(decade))
+            d.text(x, self.low + 20, power, 12, GREY, "middle")
         for decade in range(math.ceil(self.y_range[0]), math.floor(self.y_range[1]) + 1):
             _, y = self.place(10 ** self.x_range[0], 10.0**decade)
             d.line([(self.left, y), (self.right, y)], "#e3e6eb", 1)
