@@ -25,7 +25,7 @@ std::vector<std::string> versions_of(const std::string& name) {
 }
 
 std::filesystem::path written(const WorkFolder& folder, const char* name, const std::string& text) {
-  const std::filesystem::path path = folder.path() / name;
+  std::filesystem::path path = folder.path() / name;
   std::ofstream file(path);
   if (!(file << text) || !file.flush())
     throw Error(ErrorCategory::Io, path.string() + " cannot be written");

@@ -162,6 +162,7 @@ Congestion parse_congestion(std::string_view name) {
   const auto found = std::ranges::find(laws, name, &CongestionLaw::name);
   if (found != laws.end()) return static_cast<Congestion>(found - laws.begin());
   std::vector<std::string_view> known;
+  known.reserve(laws.size());
   for (const CongestionLaw& row : laws) known.push_back(row.name);
   throw Error(ErrorCategory::Usage, unknown_name("congestion control", name, known));
 }

@@ -138,7 +138,7 @@ TEST_CASE("a law that is not finite or has no cut-off is refused, and the former
   pg5_gen_force_table(cut, 0.5);
   const std::vector<double> before = force(p, pot);
   const auto refused = [&](auto call) {
-    const std::string text = grape_test::messages_of(call);
+    std::string text = grape_test::messages_of(call);
     CHECK(force(p, pot) == before);
     return text;
   };
