@@ -186,38 +186,42 @@ void run_proxy(std::vector<Route> routes) {
   }
 }
 
-void send_files(int socket, const std::vector<Route>& routes) {
-  for (const Route& route : routes) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
+/// A message of one byte with room for a descriptor of a file (unix(7), SCM_RIGHTS).
+struct FileMessage {
+  FileMessage() noexcept {
     message.msg_iov = &data;
     message.msg_iovlen = 1;
     message.msg_control = control;
     message.msg_controllen = sizeof(control);
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  }
+  FileMessage(const FileMessage&) = delete;
+  FileMessage& operator=(const FileMessage&) = delete;
+
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+};
+
+void send_files(int socket, const std::vector<Route>& routes) {
+  for (const Route& route : routes) {
+    FileMessage passed;
+    cmsghdr* const header = CMSG_FIRSTHDR(&passed.message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(sizeof(int));
     const int file = route.listener.descriptor();
     std::memcpy(CMSG_DATA(header), &file, sizeof(file));
-    if (::sendmsg(socket, &message, 0) != 1) system_error("cannot pass a socket to a process");
+    if (::sendmsg(socket, &passed.message, 0) != 1)
+      system_error("cannot pass a socket to a process");
   }
 }
 
 void receive_files(int socket, std::vector<Route>& routes) {
   for (Route& route : routes) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof(control);
-    const ssize_t size = ::recvmsg(socket, &message, 0);
-    const cmsghdr* const header = size == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
+    FileMessage passed;
+    const ssize_t size = ::recvmsg(socket, &passed.message, 0);
+    const cmsghdr* const header = size == 1 ? CMSG_FIRSTHDR(&passed.message) : nullptr;
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS)
       system_error("cannot receive a socket from a process");
     int file = -1;
