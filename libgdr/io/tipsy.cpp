@@ -17,7 +17,7 @@ struct Kind {
   std::size_t type;
   std::size_t numbers;
 };
-constexpr std::array<Kind, 3> kinds = {{{0, 12}, {1, 9}, {4, 11}}};
+constexpr std::array<Kind, 3> tipsy_kinds = {{{0, 12}, {1, 9}, {4, 11}}};
 constexpr std::size_t number_size = 4;
 
 struct TipsyHeader {
@@ -27,8 +27,8 @@ struct TipsyHeader {
 
   std::uint64_t record_bytes() const {
     std::uint64_t bytes = 0;
-    for (std::size_t k = 0; k < kinds.size(); ++k)
-      bytes += std::uint64_t{counts[k]} * kinds[k].numbers * number_size;
+    for (std::size_t k = 0; k < tipsy_kinds.size(); ++k)
+      bytes += std::uint64_t{counts[k]} * tipsy_kinds[k].numbers * number_size;
     return bytes;
   }
 };
@@ -42,7 +42,7 @@ std::optional<TipsyHeader> read_tipsy_header(const ByteFile& file, ByteOrder ord
   header.particles = file.number<std::uint32_t>(8, order);
   header.dimensions = file.number<std::uint32_t>(12, order);
   std::uint64_t sum = 0;
-  for (std::size_t k = 0; k < kinds.size(); ++k)
+  for (std::size_t k = 0; k < tipsy_kinds.size(); ++k)
     sum += header.counts[k] = file.number<std::uint32_t>(16 + 4 * k, order);
   const bool is_header =
       header.dimensions >= 1 && header.dimensions <= 3 && sum > 0 && sum == header.particles;
@@ -87,12 +87,12 @@ std::unique_ptr<StoredFile> open_tipsy(const std::string& path) {
   PackedFile::Datasets datasets;
   std::vector<double> counts(6, 0.0);
   std::uint64_t at = first_record(file, header, *order);
-  for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const std::uint64_t stride = kinds[k].numbers * number_size;
+  for (std::size_t k = 0; k < tipsy_kinds.size(); ++k) {
+    const std::uint64_t stride = tipsy_kinds[k].numbers * number_size;
     const std::size_t rows = header.counts[k];
-    counts[kinds[k].type] = static_cast<double>(rows);
+    counts[tipsy_kinds[k].type] = static_cast<double>(rows);
     const auto add = [&](const char* name, std::size_t first, std::size_t width) {
-      datasets[group_name(kinds[k].type) + "/" + name] = {
+      datasets[group_name(tipsy_kinds[k].type) + "/" + name] = {
           at + first * number_size, stride, rows, width, number_size, NumberClass::Float};
     };
     if (rows > 0) {
