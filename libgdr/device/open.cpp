@@ -105,7 +105,9 @@ driver::NetworkBoard open_link(const BoardLocation& place, const DeviceName& nam
                                    name.transfers,
                                    {o.engine, o.isa, o.queue_timeout},
                                    o.timeout_seconds});
-  auto link = std::make_unique<RemoteBoard>(open_access(place, o, board), o.timeout_seconds);
+  auto link = std::make_unique<RemoteBoard>(
+      open_access(place, o, board), o.timeout_seconds,
+      name.transfers.poll_seconds.value_or(driver::board_poll_seconds));
   const driver::BoardIdentity identity = link->identity();
   return {std::move(link), identity};
 }

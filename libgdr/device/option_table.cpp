@@ -137,7 +137,8 @@ constexpr DeviceOption options[] = {
     {"ca", "file", "", "`board:tcp`: certificates that may sign the server's, PEM",
      [](DeviceName& d, Value, Value v) { d.credentials.authorities = v; }},
     {"insecure", "0, 1", "0",
-     "`board:tcp`: no authentication, for a server of this host that was started so",
+     "`board:tcp`: plain TCP, without encryption and authentication, for a server of this host "
+     "that was started with `--insecure`",
      [](DeviceName& d, Value o, Value v) { d.credentials.none = parse_count(o, v, 0, 1) != 0; }},
     {"streams", "0 to 64", "0",
      "`board:tcp`: TCP connections that share the transfers; 0: as `bandwidth` requires, else 1",
@@ -164,6 +165,10 @@ constexpr DeviceOption options[] = {
     {"resume", "seconds", "30",
      "`board:tcp`: how long a broken connection is restored before the board counts as lost",
      [](DeviceName& d, Value o, Value v) { d.transfers.resume_seconds = parse_seconds(o, v); }},
+    {"poll", "seconds", "5e-5; `board:tcp`: 0",
+     "`board`: how long a call polls for its results before it sleeps, while no other thread wants "
+     "its core; for small calls where cores are free",
+     [](DeviceName& d, Value o, Value v) { d.transfers.poll_seconds = parse_seconds(o, v); }},
     {"chips", "1 to 64", "4", "chips of a board", set_geometry},
     {"blocks", "1 to 1024", "16", "broadcast blocks of a chip", set_geometry},
     {"pes", "1 to 4096", "32", "PEs of a broadcast block", set_geometry},

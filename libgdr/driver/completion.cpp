@@ -15,9 +15,6 @@ namespace gdr::driver {
 namespace {
 
 constexpr unsigned max_attempts = 4;
-/// Time for which the host polls a completion before it sleeps. Longer lists are not slowed down
-/// noticeably by the wake-up.
-constexpr std::chrono::microseconds poll_time{50};
 constexpr std::chrono::milliseconds min_wait{1}, max_wait{100};
 
 /// The list was not executed, and can be submitted again.
@@ -54,12 +51,10 @@ bool RemoteBoard::wait_written(const InFlightList& entry) {
     return std::atomic_ref(entry.completion->sequence).load(std::memory_order_acquire) == sequence;
   };
   const Clock::time_point begin = Clock::now();
-  while (Clock::now() < begin + poll_time) {
-    for (int k = 0; k < 16; ++k) {
+  if (polling_.begin()) do {
       if (written()) return true;
       cpu_relax();
-    }
-  }
+    } while (polling_.goes_on());
   const auto seconds_since = [](Clock::time_point then) {
     return std::chrono::duration<double>(Clock::now() - then).count();
   };

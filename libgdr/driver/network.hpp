@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "libgdr/driver/board_link.hpp"
@@ -35,6 +36,7 @@ struct NetworkServerOptions {
   std::uint64_t max_message_bytes =
       std::uint64_t{1} << 32;  ///< maximum size of a client's list with its data, bytes
   double resume_seconds = 30;  ///< time that a board waits for a client whose connection broke, s
+  std::optional<double> poll_seconds = {};  ///< how long waiting threads poll before they sleep, s
   unsigned max_connections = 256;
   std::function<void(const std::string& line)> log;  ///< writes to the log of the board server
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gdr::driver {
@@ -13,7 +14,7 @@ struct Credentials {
   std::string key;          ///< PEM file: key of that certificate
   std::string authorities;  ///< PEM file: certificates that may sign the other host's
   std::string shared_key;   ///< file with a line NAME:HEX of at least 32 digits
-  bool none = false;        ///< no authentication; for connections within this host only
+  bool none = false;        ///< plain TCP without authentication; for connections within this host
 
   bool empty() const noexcept {
     return certificate.empty() && key.empty() && authorities.empty() && shared_key.empty() && !none;
@@ -29,6 +30,7 @@ struct TransferOptions {
   double pacing = 0;  ///< bits per second of all streams; 0: none
   bool pacing_auto = false;  ///< pace by the measured rate of delivery
   std::string congestion;    ///< congestion control of the system; empty: its default
+  std::optional<double> poll_seconds = {};  ///< how long a waiting thread polls before it sleeps, s
   double resume_seconds =
       30;  ///< time for which a broken connection is restored before the board is lost, s
 };

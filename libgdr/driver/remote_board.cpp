@@ -38,8 +38,9 @@ std::string name_at(BoardAccess& access, Register r) {
 
 }  // namespace
 
-RemoteBoard::RemoteBoard(std::unique_ptr<BoardAccess> access, double timeout_seconds)
-    : access_(std::move(access)), timeout_seconds_(timeout_seconds) {
+RemoteBoard::RemoteBoard(std::unique_ptr<BoardAccess> access, double timeout_seconds,
+                         double poll_seconds)
+    : access_(std::move(access)), timeout_seconds_(timeout_seconds), polling_(poll_seconds) {
   identify();
   prepare_rings();
   reset();

@@ -13,6 +13,7 @@
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/board_link.hpp"
 #include "libgdr/driver/list_work.hpp"
+#include "libgdr/driver/polling.hpp"
 
 namespace gdr::driver {
 
@@ -32,8 +33,9 @@ class RemoteBoard final : public BoardLink {
   /// Identifies the board and resets it. Throws Error (Device) if the device is not a board, has an
   /// incompatible version, or does not respond. `timeout_seconds` is the maximum time between
   /// heartbeats (register HEARTBEAT) before a board is marked as failed; 0 derives it from its work
-  /// (list_work.hpp).
-  explicit RemoteBoard(std::unique_ptr<BoardAccess> access, double timeout_seconds = 0);
+  /// (list_work.hpp). `poll_seconds` is how long a call polls a completion before it sleeps.
+  explicit RemoteBoard(std::unique_ptr<BoardAccess> access, double timeout_seconds = 0,
+                       double poll_seconds = board_poll_seconds);
   ~RemoteBoard() override;
 
   const BoardIdentity& identity() const noexcept { return identity_; }
@@ -126,6 +128,7 @@ class RemoteBoard final : public BoardLink {
 
   std::unique_ptr<BoardAccess> access_;
   double timeout_seconds_;  ///< the user's; 0: derived from the work
+  Polling polling_;         ///< of completions
   BoardIdentity identity_;
   std::string failure_;               ///< reason why the board failed; empty: it is usable
   DmaArea control_;                   ///< control memory: rings, completions of Resend

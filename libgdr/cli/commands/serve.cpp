@@ -1,4 +1,6 @@
 // `gdr serve`: emulated boards for other processes.
+#include <optional>
+
 #include "libgdr/cli/command.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/server/server.hpp"
@@ -8,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t max_memory_mib = std::uint64_t{1} << 24;
 constexpr unsigned max_threads = 4096;
+constexpr double max_poll_seconds = 60;
 
 struct Options {
   std::string socket, mode = "0600", log, listen;
@@ -17,6 +20,7 @@ struct Options {
   std::uint64_t memory_mib = 4096;
   driver::Credentials credentials;
   double resume = 30;
+  std::optional<double> poll;
   DeviceChoice device;
   std::vector<std::string> geometry, faults;
 };
@@ -69,6 +73,9 @@ int work(const Options& o) {
     throw usage_error("credentials are for clients on other hosts; add --listen HOST:PORT");
   if (!(o.resume >= 0)) throw usage_error("--resume: must be at least 0");
   options.resume_seconds = o.resume;
+  if (o.poll && !(*o.poll >= 0 && *o.poll <= max_poll_seconds))
+    throw usage_error("--poll: must be from 0 to {} seconds", max_poll_seconds);
+  options.poll_seconds = o.poll;
   verbose("boards", "{}, engine {}, {} MiB of shared memory a client", options.boards,
           options.engine, o.memory_mib);
   driver::serve(options, report_ready);
@@ -97,9 +104,12 @@ void add_options(CLI::App& app, Options& options) {
   add_text(app, "--ca", options.credentials.authorities, "FILE",
            "certificates that may sign those of clients, PEM");
   app.add_flag("--insecure", options.credentials.none,
-               "no authentication; only with a loopback address");
+               "plain TCP, without encryption and authentication; only at a loopback address");
   add_number(app, "--resume", options.resume, "S",
              "how long a board waits for a client whose connection broke");
+  add_number(app, "--poll", options.poll, "S",
+             "how long idle boards and connections poll before they sleep, while no other thread "
+             "wants their cores (default: 5e-5 for boards, 0 for connections)");
   add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
   app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");
   add_repeatable(app, "--inject", options.faults, "inject faults, for tests", "FAULT")->group("");

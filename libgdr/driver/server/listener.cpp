@@ -82,6 +82,7 @@ void serve_network(const ServerOptions& options, int listener) {
   network_options.credentials = options.credentials;
   network_options.max_message_bytes = options.max_shared_bytes;
   network_options.resume_seconds = options.resume_seconds;
+  network_options.poll_seconds = options.poll_seconds;
   network_options.log = log_line;
   network().serve(network_options);
 }

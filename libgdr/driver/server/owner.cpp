@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -14,16 +13,13 @@
 #include "emulator/board/hardware/hardware.hpp"
 #include "emulator/host/cpu_relax.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/driver/polling.hpp"
 #include "libgdr/driver/server/server.hpp"
 #include "libgdr/driver/wire.hpp"
 
 namespace gdr::driver {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-/// Time for which a board polls its doorbells before it sleeps: a wake-up costs about ten
-/// microseconds.
-constexpr std::chrono::microseconds doorbell_poll_time{50};
 /// Maximum number of log lines per owner.
 constexpr unsigned max_log_lines = 20;
 constexpr std::uint64_t first_bus = std::uint64_t{1} << 40;
@@ -48,17 +44,17 @@ class Owner {
       send_message(socket_, make_message(MessageKind::Refused, 0, e.what()));
       return;
     }
-    for (Clock::time_point last_work = Clock::now();;) {
-      if (hardware_->step()) {
-        last_work = Clock::now();
-      } else if (Clock::now() - last_work < doorbell_poll_time) {
-        for (int k = 0; k < 16; ++k) cpu_relax();
-      } else if (!sleep()) {
-        break;
-      } else {
-        last_work = Clock::now();
+    Polling polling(options_.poll_seconds.value_or(board_poll_seconds));
+    do {
+      bool polls = polling.begin();
+      for (;;) {
+        if (hardware_->step())
+          polls = polling.begin();
+        else if (!polls || !polling.goes_on())
+          break;
+        cpu_relax();
       }
-    }
+    } while (sleep());
     if (log_lines_ > max_log_lines)
       log_line("board " + std::to_string(number_) + ": " +
                std::to_string(log_lines_ - max_log_lines) + " further messages not logged");

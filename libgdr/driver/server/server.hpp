@@ -27,6 +27,7 @@ struct ServerOptions {
   std::optional<Endpoint> listen;  ///< address for clients on other hosts; nothing: none
   Credentials credentials;         ///< credentials of this server, for these clients
   double resume_seconds = 30;      ///< time that a board waits for one whose connection broke, s
+  std::optional<double> poll_seconds = {};  ///< how long waiting threads poll before they sleep, s
 };
 
 /// Serves until SIGINT, SIGTERM or SIGHUP. A separate process serves each owner with a board in its
