@@ -22,9 +22,11 @@ NetworkLink::NetworkLink(const driver::NetworkRequest& request)
                              .urgent = {},
                              .end =
                                  [this](const std::string& reason) {
-                                   const std::scoped_lock lock(mutex_);
-                                   if (lost_.empty()) lost_ = reason;
-                                   changed_.notify_all();
+                                   {
+                                     const std::scoped_lock lock(mutex_);
+                                     if (lost_.empty()) lost_ = reason;
+                                   }
+                                   connections_.signal();
                                  }}) {
   const Welcome w = connections_.open();
   identity_ = {w.geometry, get_text(w.engine), get_text(w.isa), w.capabilities};
@@ -52,9 +54,10 @@ void NetworkLink::wait_until(std::unique_lock<std::mutex>& lock, const std::stop
   {
     // The callback may run here, if the stop has been requested already.
     const std::stop_callback callback(stop, request_stop);
-    lock.lock();
-    changed_.wait(lock, ready);
-    lock.unlock();
+    connections_.wait([&] {
+      const std::scoped_lock lock_ready(mutex_);
+      return ready();
+    });
   }
   lock.lock();
 }
@@ -139,6 +142,7 @@ NetworkLink::Submitted NetworkLink::submit(const CommandList& list, std::uint32_
   unanswered_bytes_ += entry.bytes;
   entry.submitted_seconds = steady_seconds();
   unanswered_.push_back(entry);
+  lock.unlock();
   connections_.send(std::move(message));
   return {number, entry.has_results};
 }
@@ -190,15 +194,20 @@ void NetworkLink::wait_for_completion() {
   await(submit({}, list_wait, {}).number, {});
 }
 
-/// Handles a reply of the server, in the thread of the connections.
+/// Handles a reply of the server, in the thread that has the turn of the event loop.
 void NetworkLink::handle(Reply reply) {
+  record_reply(std::move(reply));
+  connections_.signal();
+}
+
+void NetworkLink::record_reply(Reply reply) {
   const std::scoped_lock lock(mutex_);
   // Replies are in the order of their lists.
   if (unanswered_.empty() || unanswered_.front().number != reply.number) {
     lost_ =
         "its server answers a list that was not sent; use a library and a server of the same "
         "release";
-    return changed_.notify_all();
+    return;
   }
   const Unanswered list = unanswered_.front();
   unanswered_.pop_front();
@@ -212,7 +221,6 @@ void NetworkLink::handle(Reply reply) {
     else if (list.has_results)
       replies_.emplace(list.number, std::move(reply));
   }
-  changed_.notify_all();
 }
 
 /// Updates counters and timeline.

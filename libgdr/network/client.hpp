@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <asio/executor_work_guard.hpp>
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -13,13 +12,15 @@
 #include "emulator/host/threads.hpp"
 #include "libgdr/driver/list_work.hpp"
 #include "libgdr/driver/network.hpp"
+#include "libgdr/network/event_loop.hpp"
 #include "libgdr/network/messages.hpp"
 #include "libgdr/network/session.hpp"
 #include "libgdr/network/socket_options.hpp"
 
 namespace gdr::network {
 
-/// The connections of a client: a thread that opens them, restores them and exchanges messages.
+/// The connections of a client, and a thread that opens them, restores them, and exchanges messages
+/// while no caller waits for one.
 class ClientConnections {
  public:
   ClientConnections(const driver::NetworkRequest& request, SessionEvents events);
@@ -32,6 +33,11 @@ class ClientConnections {
 
   void send(Bytes message);
   void send_urgent(std::uint64_t number);
+  /// Waits until done(), which an event makes true, or until the connections are closed. Handles
+  /// events meanwhile: the caller must not hold a mutex that they lock.
+  void wait(const std::function<bool()>& done) { loop_.wait(waiter_, done); }
+  /// Makes wait() test its condition again.
+  void signal() { loop_.signal(waiter_); }
   std::vector<StreamStatistics> streams();
 
  private:
@@ -44,8 +50,10 @@ class ClientConnections {
   StreamSettings settings() const;
 
   const driver::NetworkRequest request_;
-  asio::ssl::context tls_;
-  asio::io_context io_;
+  std::optional<asio::ssl::context> tls_;  ///< nothing: connections are plain
+  EventLoop loop_;
+  asio::io_context& io_ = loop_.io();
+  Waiter waiter_;
   std::shared_ptr<Session> session_;
   SessionId id_ = {};
   std::uint64_t window_ = 0;  ///< window of a stream, bytes; 0: the system's choice
@@ -102,6 +110,7 @@ class NetworkLink final : public BoardLink {
   void wait_until(std::unique_lock<std::mutex>& lock, const std::stop_token& stop,
                   const std::function<bool()>& done);
   void handle(Reply reply);
+  void record_reply(Reply reply);
   void apply(const Reply& reply, const Unanswered& list);
   [[noreturn]] void throw_failure(std::unique_lock<std::mutex>& lock);
   void ignore_submitted() noexcept;
@@ -112,7 +121,6 @@ class NetworkLink final : public BoardLink {
   driver::ChipPrograms programs_;  ///< programs after all submitted lists
 
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<Unanswered> unanswered_;
   std::uint64_t unanswered_bytes_ = 0;
   std::map<std::uint64_t, Reply> replies_;  ///< replies with results that nobody has taken

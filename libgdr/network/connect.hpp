@@ -1,9 +1,7 @@
 // Time limits, settings and names of connections; shared by client and server.
 #pragma once
 
-#include <asio/read.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 #include <chrono>
 #include <memory>
 
@@ -21,7 +19,7 @@ class Deadline {
     timer_.async_wait([&connection, state = state_](const asio::error_code& error) {
       if (error || state->over) return;
       state->expired = true;
-      close(connection);
+      connection.close();
     });
   }
   Deadline(const Deadline&) = delete;
@@ -41,12 +39,13 @@ class Deadline {
 template <typename T>
 asio::awaitable<T> read_plain(Connection& connection) {
   T value;
-  co_await asio::async_read(connection, asio::buffer(&value, sizeof(T)), asio::use_awaitable);
+  co_await connection.read(&value, sizeof(T));
   co_return value;
 }
 template <typename T>
 asio::awaitable<void> write_plain(Connection& connection, const T& value) {
-  co_await asio::async_write(connection, asio::buffer(&value, sizeof(T)), asio::use_awaitable);
+  const std::array<asio::const_buffer, 2> buffers{asio::buffer(&value, sizeof(T)), {}};
+  co_await connection.write(buffers);
 }
 
 /// Adapts the pacing of a stream to its measured rate while `session` uses this connection.
@@ -55,7 +54,7 @@ inline asio::awaitable<void> pace(std::shared_ptr<Session> session, unsigned str
   DynamicPacing pacing;
   asio::steady_timer timer(connection->get_executor());
   while (!session->ended() && session->uses(stream, *connection)) {
-    const int socket = connection->lowest_layer().native_handle();
+    const int socket = connection->socket().native_handle();
     pacing.update(socket);
     const double round_trip = std::max(0.02, socket_state(socket).round_trip_seconds);
     timer.expires_after(

@@ -34,6 +34,7 @@ std::string server_at(const Endpoint& e) { return "the board server at " + e.tex
 ClientConnections::ClientConnections(const driver::NetworkRequest& request, SessionEvents events)
     : request_(request),
       tls_(make_context(request.credentials, Role::Client)),
+      loop_(request.transfers.poll_seconds.value_or(0)),
       session_(std::make_shared<Session>(io_, max_reply_bytes, std::move(events))),
       window_(request.transfers.window),
       streams_(std::max(1U, request.transfers.streams)),
@@ -61,6 +62,7 @@ ClientConnections::~ClientConnections() {
     return;
   }
   asio::co_spawn(io_, finish(), asio::detached);
+  loop_.take_over();
   thread_.join();
 }
 
@@ -78,7 +80,7 @@ Welcome ClientConnections::open() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = start_thread([this] { io_.run(); });
+  thread_ = start_thread([this] { loop_.run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!thread_.joinable())
     throw Error(ErrorCategory::Device,
@@ -94,7 +96,7 @@ asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
   choose_streams(*connection, welcome);
   session_->add_streams(streams_);
   const StreamSettings s = settings();
-  const std::string refused = apply_settings(connection->lowest_layer().native_handle(), s);
+  const std::string refused = apply_settings(connection->socket().native_handle(), s);
   if (!refused.empty())
     throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
   asio::co_spawn(io_, keep(0, connection, welcome.received), asio::detached);
@@ -106,7 +108,7 @@ void ClientConnections::choose_streams(Connection& connection, const Welcome& we
   const driver::TransferOptions& t = request_.transfers;
   if (t.bandwidth <= 0) return;
   const double delay =
-      std::max(socket_state(connection.lowest_layer().native_handle()).round_trip_seconds, 1e-4);
+      std::max(socket_state(connection.socket().native_handle()).round_trip_seconds, 1e-4);
   const double needed = 1.25 * t.bandwidth / 8 * delay;
   const WindowLimits own = window_limits();
   const auto granted = [](std::uint64_t a, std::uint64_t b) {
@@ -129,7 +131,7 @@ StreamSettings ClientConnections::settings() const {
 asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>& connection,
                                                     unsigned stream) {
   const Endpoint& server = request_.server;
-  connection = std::make_shared<Connection>(io_, tls_);
+  connection = std::make_shared<Connection>(asio::ip::tcp::socket(io_), tls_ ? &*tls_ : nullptr);
   const char* step = "cannot be reached";
   const char* remedy = "check address and port, and that gdr serve --listen runs there";
   std::string why;
@@ -139,7 +141,7 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
       asio::ip::tcp::resolver resolver(io_);
       const auto places =
           co_await resolver.async_resolve(server.host, server.port, asio::use_awaitable);
-      auto& socket = connection->lowest_layer();
+      auto& socket = connection->socket();
       asio::error_code error = asio::error::host_not_found;
       for (const auto& place : places) {
         if (socket.is_open()) socket.close();
@@ -157,10 +159,13 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
         throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
       step = "refused the connection";
       remedy = "use the credentials that it was started with, and a server of the same release";
-      SSL_set_tlsext_host_name(connection->native_handle(), server.host.c_str());
+      if (tls_)
+        SSL_set_tlsext_host_name(connection->tls(), server.host.c_str());
+      else
+        remedy = "it may require credentials; if not, use a server of the same release";
       if (!request_.credentials.certificate.empty())
-        SSL_set1_host(connection->native_handle(), server.host.c_str());
-      co_await connection->async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+        SSL_set1_host(connection->tls(), server.host.c_str());
+      co_await connection->handshake(asio::ssl::stream_base::client);
       Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
       const driver::TransferOptions& t = request_.transfers;
       hello.pacing_auto = t.pacing_auto ? 1 : 0;
@@ -259,17 +264,19 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
 }
 
 void ClientConnections::send(Bytes message) {
-  asio::post(io_, [this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
+  const bool takes_time = message.size() > max_frame_bytes;
+  loop_.call([this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
+  if (takes_time) loop_.take_over();
 }
 
 void ClientConnections::send_urgent(std::uint64_t number) {
-  asio::post(io_, [this, number] { session_->send_urgent(number); });
+  loop_.call([this, number] { session_->send_urgent(number); });
 }
 
 std::vector<StreamStatistics> ClientConnections::streams() {
   std::promise<std::vector<StreamStatistics>> promise;
   auto future = promise.get_future();
-  asio::post(io_, [&] {
+  loop_.call([&] {
     std::vector<StreamStatistics> all;
     for (unsigned k = 0; k < session_->streams(); ++k) {
       const StreamCounters& c = session_->counters(k);

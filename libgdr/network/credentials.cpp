@@ -83,9 +83,6 @@ SharedKey read_shared_key(const std::string& path) {
   return key;
 }
 
-/// The key of connections without authentication, which everybody knows.
-SharedKey public_key() { return {"none", std::vector<unsigned char>(32, 0)}; }
-
 /// Shared keys by the context that uses them: the callbacks of OpenSSL have no other argument.
 int key_index() {
   static const int index = SSL_CTX_get_ex_new_index(
@@ -158,11 +155,12 @@ void use_certificates(SSL_CTX* context, const Credentials& c) {
 
 }  // namespace
 
-asio::ssl::context make_context(const Credentials& c, Role role) {
+std::optional<asio::ssl::context> make_context(const Credentials& c, Role role) {
   const bool certificates = !c.certificate.empty() || !c.key.empty() || !c.authorities.empty();
   if (int(certificates) + int(!c.shared_key.empty()) + int(c.none) != 1)
     refuse(ErrorCategory::Usage, c.empty() ? "no credentials: give a shared key, or certificates"
                                            : "give either a shared key or certificates, not both");
+  if (c.none) return {};
   asio::ssl::context context(asio::ssl::context::tls);
   SSL_CTX* const handle = context.native_handle();
   SSL_CTX_set_min_proto_version(handle, TLS1_3_VERSION);
@@ -175,7 +173,7 @@ asio::ssl::context make_context(const Credentials& c, Role role) {
   } else {
     if (SSL_CTX_set_ciphersuites(handle, "TLS_AES_128_GCM_SHA256") != 1)
       refuse(ErrorCategory::Internal, "TLS_AES_128_GCM_SHA256 is missing: " + tls_error());
-    use_shared_key(handle, role, c.none ? public_key() : read_shared_key(c.shared_key));
+    use_shared_key(handle, role, read_shared_key(c.shared_key));
     // A server without the key could only present a certificate, which no authority signs.
     context.set_verify_mode(role == Role::Client ? asio::ssl::verify_peer : asio::ssl::verify_none);
   }

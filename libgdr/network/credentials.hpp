@@ -2,6 +2,7 @@
 #pragma once
 
 #include <asio/ssl.hpp>
+#include <optional>
 #include <string>
 
 #include "libgdr/driver/network.hpp"
@@ -10,9 +11,10 @@ namespace gdr::network {
 
 enum class Role { Client, Server };
 
-/// A TLS context that accepts no host without valid credentials. Throws Error (Usage) for an
-/// incomplete set of credentials, Error (Io) for files that cannot be used.
-asio::ssl::context make_context(const driver::Credentials& credentials, Role role);
+/// A TLS context that accepts no host without valid credentials; nothing, for plain connections,
+/// with Credentials::none. Throws Error (Usage) for an incomplete set of credentials, Error (Io)
+/// for files that cannot be used.
+std::optional<asio::ssl::context> make_context(const driver::Credentials& credentials, Role role);
 
 /// What a connected host has proved to be: the name of its shared key, or the subject of its
 /// certificate.

@@ -9,7 +9,6 @@
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <atomic>
-#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <stop_token>
@@ -22,6 +21,7 @@
 #include "libgdr/driver/remote_board.hpp"
 #include "libgdr/network/connect.hpp"
 #include "libgdr/network/credentials.hpp"
+#include "libgdr/network/event_loop.hpp"
 #include "libgdr/network/messages.hpp"
 
 namespace gdr::network {
@@ -35,6 +35,12 @@ constexpr std::size_t max_strangers = 128;
 /// Maximum number of log lines about refused connections per minute.
 constexpr unsigned max_refusals = 60;
 constexpr std::size_t max_queued_lists = 256;
+
+/// Whether the first bytes of a client are those of TLS: a record of a handshake, version 3.
+bool begins_tls(const Hello& hello) {
+  constexpr std::uint64_t handshake = 0x0316, first_bytes = 0xffff;
+  return (hello.magic & first_bytes) == handshake;
+}
 
 /// Limits the lines about clients in the log.
 class RefusalLog {
@@ -66,12 +72,13 @@ class Worker {
     std::function<void(Reply&&)> replied;
   };
 
-  Worker(const NetworkServerOptions& options, const driver::ServerRequest& request, double timeout,
-         Events events)
+  Worker(const NetworkServerOptions& options, EventLoop& loop, const driver::ServerRequest& request,
+         double timeout, Events events)
       : options_(options),
         request_(request),
         timeout_(timeout),
         events_(std::move(events)),
+        loop_(loop),
         thread_(start_thread([this] { run(); })) {
     if (!thread_.joinable())
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
@@ -85,11 +92,13 @@ class Worker {
 
   /// False if the client has sent more than it may.
   bool add(Bytes message) {
-    const std::scoped_lock lock(mutex_);
-    bytes_ += message.size();
-    if (messages_.size() >= max_queued_lists || bytes_ > options_.max_message_bytes) return false;
-    messages_.push_back(std::move(message));
-    changed_.notify_all();
+    {
+      const std::scoped_lock lock(mutex_);
+      bytes_ += message.size();
+      if (messages_.size() >= max_queued_lists || bytes_ > options_.max_message_bytes) return false;
+      messages_.push_back(std::move(message));
+    }
+    loop_.signal(waiter_);
     return true;
   }
   /// Stops lists up to this one.
@@ -100,10 +109,12 @@ class Worker {
   }
   /// Stops all work; the board is released soon.
   void end() {
-    const std::scoped_lock lock(mutex_);
-    ended_ = true;
-    stop_.request_stop();
-    changed_.notify_all();
+    {
+      const std::scoped_lock lock(mutex_);
+      ended_ = true;
+      stop_.request_stop();
+    }
+    loop_.signal(waiter_);
   }
   /// Whether the thread has released its board.
   bool finished() const noexcept { return finished_; }
@@ -116,7 +127,9 @@ class Worker {
         const std::scoped_lock lock(mutex_);
         request.stop = stop_.get_token();
       }
-      driver::RemoteBoard board(driver::open_server_board(options_.socket, request), timeout_);
+      const double poll = options_.poll_seconds.value_or(driver::board_poll_seconds);
+      driver::RemoteBoard board(driver::open_server_board(options_.socket, request), timeout_,
+                                poll);
       events_.opened(board.identity(), board.name());
       serve(board);
     } catch (const Error& e) {
@@ -129,15 +142,21 @@ class Worker {
 
   void serve(driver::RemoteBoard& board) {
     for (bool lost = false; !lost;) {
+      // This thread handles the events of all sessions, while no other does, so that it need not be
+      // woken for the messages of its own.
+      loop_.wait(waiter_, [this] {
+        const std::scoped_lock lock(mutex_);
+        return ended_ || !messages_.empty();
+      });
       Bytes message;
       {
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ended_ || !messages_.empty(); });
-        if (ended_) return;
+        const std::scoped_lock lock(mutex_);
+        if (ended_ || messages_.empty()) return;
         message = std::move(messages_.front());
         messages_.pop_front();
       }
       const std::size_t bytes = message.size();
+      if (bytes > max_frame_bytes) loop_.take_over();  // more of them may be under way
       Reply reply = execute(board, message);
       lost = reply.status == ReplyStatus::Lost;
       {
@@ -200,8 +219,9 @@ class Worker {
   const driver::ServerRequest request_;
   const double timeout_;
   const Events events_;
+  EventLoop& loop_;
+  Waiter waiter_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<Bytes> messages_;
   std::uint64_t bytes_ = 0;  ///< size of messages that have no reply, bytes
   std::uint64_t current_ = 0, stopped_ = 0;
@@ -223,7 +243,10 @@ struct Served {
 class Front {
  public:
   explicit Front(const NetworkServerOptions& options)
-      : options_(options), tls_(make_context(options.credentials, Role::Server)), acceptor_(io_) {
+      : options_(options),
+        tls_(make_context(options.credentials, Role::Server)),
+        loop_(options.poll_seconds.value_or(0)),
+        acceptor_(io_) {
     sockaddr_storage address{};
     socklen_t size = sizeof(address);
     getsockname(options.listener, reinterpret_cast<sockaddr*>(&address), &size);
@@ -234,7 +257,7 @@ class Front {
   void run() {
     asio::co_spawn(io_, accept(), asio::detached);
     asio::co_spawn(io_, clean(), asio::detached);
-    io_.run();
+    loop_.run();
   }
 
  private:
@@ -244,13 +267,13 @@ class Front {
       auto socket =
           co_await acceptor_.async_accept(asio::redirect_error(asio::use_awaitable, error));
       if (error) {  // no file is left, for example
-        if (!strangers_.empty()) close(*strangers_.front());
+        if (!strangers_.empty()) strangers_.front()->close();
         asio::steady_timer timer(io_, std::chrono::milliseconds(10));
         co_await timer.async_wait(asio::use_awaitable);
         continue;
       }
-      if (strangers_.size() >= max_strangers) close(*strangers_.front());
-      auto connection = std::make_shared<Connection>(std::move(socket), tls_);
+      if (strangers_.size() >= max_strangers) strangers_.front()->close();
+      auto connection = std::make_shared<Connection>(std::move(socket), tls_ ? &*tls_ : nullptr);
       strangers_.push_back(connection);
       asio::co_spawn(io_, handle(connection, std::prev(strangers_.end())), asio::detached);
     }
@@ -262,12 +285,12 @@ class Front {
     std::string from = "an unknown host";
     bool stranger = true;
     try {
-      const auto remote = connection->lowest_layer().remote_endpoint();
+      const auto remote = connection->socket().remote_endpoint();
       from = remote.address().to_string();
       Hello hello;
       {
         const Deadline deadline(*connection, greeting_timeout);
-        co_await connection->async_handshake(asio::ssl::stream_base::server, asio::use_awaitable);
+        co_await connection->handshake(asio::ssl::stream_base::server);
         hello = co_await read_plain<Hello>(*connection);
       }
       strangers_.erase(place);
@@ -291,22 +314,24 @@ class Front {
     set_text(w.text, why);
     co_await write_plain(connection, w);
     // The other host reads the answer before its connection is reset.
-    asio::error_code ignored;
     const Deadline deadline(connection, std::chrono::seconds(1));
-    co_await connection.async_shutdown(asio::redirect_error(asio::use_awaitable, ignored));
+    co_await connection.shut_down();
   }
 
   asio::awaitable<void> serve(std::shared_ptr<Connection> connection, const Hello& hello,
                               const std::string& from) {
     if (hello.magic != protocol_magic || hello.version != protocol_version ||
         hello.stream >= max_streams) {
-      co_await refuse(*connection, from,
-                      "its first message is malformed; use a library and a server of the same "
-                      "release",
-                      ErrorCategory::Device);
+      std::string why =
+          "its first message is malformed; use a library and a server of the same release";
+      if (!tls_ && begins_tls(hello))
+        why =
+            "it uses TLS, but this server was started with --insecure; use the device option "
+            "insecure=1, and a library of the same release";
+      co_await refuse(*connection, from, why, ErrorCategory::Device);
       co_return;
     }
-    const std::string refused = apply_settings(connection->lowest_layer().native_handle(),
+    const std::string refused = apply_settings(connection->socket().native_handle(),
                                                {std::min<std::uint64_t>(hello.window, max_window),
                                                 hello.pacing, get_text(hello.congestion)});
     if (!refused.empty()) {
@@ -315,7 +340,7 @@ class Front {
                       ErrorCategory::Usage);
       co_return;
     }
-    const std::string client = peer_name(connection->native_handle());
+    const std::string client = tls_ ? peer_name(connection->tls()) : "no credentials";
     std::shared_ptr<Served> served;
     if (hello.session == SessionId{}) {
       served = co_await open(*connection, hello, from, client);
@@ -382,7 +407,7 @@ class Front {
     };
     try {
       served->worker = std::make_unique<Worker>(
-          options_,
+          options_, loop_,
           driver::ServerRequest{get_text(hello.engine), get_text(hello.isa), hello.queue_timeout},
           hello.timeout,
           Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
@@ -409,7 +434,7 @@ class Front {
                            answer(w);
                          },
                          [this, weak](Reply&& reply) {
-                           asio::post(io_, [weak, reply = std::move(reply)] {
+                           loop_.call([weak, reply = std::move(reply)] {
                              if (const auto s = weak.lock(); s && !s->session->ended())
                                s->session->send(encode_reply(reply));
                            });
@@ -469,8 +494,9 @@ class Front {
   static constexpr std::uint64_t max_window = std::uint64_t{1} << 30;
 
   const NetworkServerOptions& options_;
-  asio::ssl::context tls_;
-  asio::io_context io_;
+  std::optional<asio::ssl::context> tls_;  ///< nothing: connections are plain
+  EventLoop loop_;
+  asio::io_context& io_ = loop_.io();
   asio::ip::tcp::acceptor acceptor_;
   std::list<std::shared_ptr<Connection>> strangers_;
   std::map<SessionId, std::shared_ptr<Served>> sessions_;

@@ -4,10 +4,8 @@
 #include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
-#include <asio/read.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 #include <limits>
 #include <utility>
 
@@ -19,6 +17,11 @@ constexpr std::chrono::seconds ping_interval{2};
 /// Ping or Pong every two seconds.
 constexpr std::chrono::seconds longest_silence{10};
 constexpr std::size_t max_control_frames = 16;
+/// Frames that arrived are acknowledged with the next frame that is sent, after this time, or once
+/// there are so many. An acknowledgement of its own costs each host some calls of the system and a
+/// wake-up, as much as half of a small call.
+constexpr std::chrono::milliseconds acknowledge_delay{5};
+constexpr std::uint64_t max_unacknowledged = 16;
 
 /// The other host violates the protocol.
 struct Violation : std::runtime_error {
@@ -26,11 +29,6 @@ struct Violation : std::runtime_error {
 };
 
 }  // namespace
-
-void close(Connection& connection) noexcept {
-  asio::error_code ignored;
-  connection.lowest_layer().close(ignored);
-}
 
 Session::Session(asio::io_context& io, std::uint64_t max_message_bytes, SessionEvents events)
     : io_(io), max_message_bytes_(max_message_bytes), events_(std::move(events)) {
@@ -68,15 +66,16 @@ void Session::finish() {
 void Session::end(const std::string& reason) {
   if (std::exchange(ended_, true)) return;
   for (Stream& s : streams_) {
-    if (s.connection != nullptr) close(*s.connection);
+    if (s.connection != nullptr) s.connection->close();
     s.wake.cancel();
+    s.late.cancel();
   }
   if (events_.end) events_.end(reason);
 }
 
 int Session::socket(unsigned stream) const {
   Connection* const connection = streams_.at(stream).connection;
-  return connection != nullptr ? connection->lowest_layer().native_handle() : -1;
+  return connection != nullptr ? connection->socket().native_handle() : -1;
 }
 
 std::optional<Clock::time_point> Session::broken_since() const {
@@ -141,7 +140,8 @@ asio::awaitable<void> Session::write_frames(Stream& s, Connection& connection) {
       h = frame.header;
       data = frame.bytes;
       ++s.counters.frames_sent;
-    } else if (s.told != s.received) {
+    } else if (s.received - s.told >= max_unacknowledged ||
+               (s.late_is_over && s.told != s.received)) {
       h.kind = FrameKind::Acknowledge;
     } else {
       s.wake.expires_at(last_ping + ping_interval);
@@ -150,9 +150,10 @@ asio::awaitable<void> Session::write_frames(Stream& s, Connection& connection) {
       continue;
     }
     h.received = s.told = s.received;
+    s.late_is_over = false;
     const auto body = data ? asio::buffer(data->data() + h.offset, h.bytes) : asio::const_buffer();
     const std::array<asio::const_buffer, 2> buffers{asio::buffer(&h, sizeof(h)), body};
-    s.counters.bytes_sent += co_await asio::async_write(connection, buffers, asio::use_awaitable);
+    s.counters.bytes_sent += co_await connection.write(buffers);
   }
 }
 
@@ -160,8 +161,7 @@ asio::awaitable<void> Session::read_data(Stream& s, Connection& connection, void
                                          std::size_t bytes) {
   auto* const at = static_cast<std::byte*>(to);
   for (std::size_t done = 0; done < bytes;) {
-    const std::size_t n = co_await connection.async_read_some(asio::buffer(at + done, bytes - done),
-                                                              asio::use_awaitable);
+    const std::size_t n = co_await connection.read_some(at + done, bytes - done);
     s.heard = Clock::now();
     s.counters.bytes_received += n;
     done += n;
@@ -248,7 +248,8 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
           end("the other host ended the session");
           co_return;
         }
-        s.wake.cancel();
+        if (s.received - s.told >= max_unacknowledged) s.wake.cancel();
+        if (!s.late_runs) s.late.cancel();
         break;
       case FrameKind::Ping:
         add_control(s, FrameKind::Pong);
@@ -262,6 +263,21 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
   }
 }
 
+/// Acknowledges frames that no frame of this host has acknowledged within acknowledge_delay. The
+/// timer runs on after frames have been acknowledged, because setting it is a call of the system.
+asio::awaitable<void> Session::acknowledge_late(Stream& s, Connection& connection) {
+  while (s.connection == &connection && !ended_) {
+    s.late_runs = s.told != s.received;
+    const std::uint64_t received = s.received;
+    s.late.expires_at(s.late_runs ? Clock::now() + acknowledge_delay : Clock::time_point::max());
+    asio::error_code ignored;
+    co_await s.late.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    if (!s.late_runs || s.told >= received) continue;
+    s.late_is_over = true;
+    s.wake.cancel();
+  }
+}
+
 /// Closes a connection on which nothing arrives.
 asio::awaitable<void> Session::watch(Stream& s, Connection& connection) {
   asio::steady_timer timer(io_);
@@ -269,13 +285,13 @@ asio::awaitable<void> Session::watch(Stream& s, Connection& connection) {
     timer.expires_after(std::chrono::milliseconds(500));
     co_await timer.async_wait(asio::use_awaitable);
   }
-  if (s.connection == &connection) close(connection);
+  if (s.connection == &connection) connection.close();
 }
 
 asio::awaitable<std::string> Session::run(unsigned stream, Connection& connection,
                                           std::uint64_t peer_received) {
   Stream& s = streams_.at(stream);
-  if (s.connection != nullptr) close(*s.connection);
+  if (s.connection != nullptr) s.connection->close();
   s.connection = &connection;
   s.heard = Clock::now();
   s.control.clear();
@@ -286,7 +302,7 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
   unsigned running = 0;
   asio::steady_timer all_done(io_, Clock::time_point::max());
   const auto done = [&](const std::exception_ptr& e) {
-    close(connection);
+    connection.close();
     if (e && why.empty()) try {
         std::rethrow_exception(e);
       } catch (const std::exception& error) {
@@ -298,8 +314,9 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
     acknowledge(s, peer_received);
     s.counters.frames_repeated += s.written;
     s.written = 0;
-    running = 2;
+    running = 3;
     asio::co_spawn(io_, write_frames(s, connection), done);
+    asio::co_spawn(io_, acknowledge_late(s, connection), done);
     asio::co_spawn(io_, watch(s, connection), done);
     co_await read_frames(s, connection);
   } catch (const Violation& e) {
@@ -308,12 +325,13 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
   } catch (const std::exception& e) {
     if (why.empty()) why = e.what();
   }
-  close(connection);
+  connection.close();
   if (s.connection == &connection) {
     s.connection = nullptr;
     s.broken = Clock::now();
   }
   s.wake.cancel();
+  s.late.cancel();
   asio::error_code ignored;
   while (running > 0)
     co_await all_done.async_wait(asio::redirect_error(asio::use_awaitable, ignored));

@@ -3,13 +3,11 @@
 // in the order of send(). The sender keeps a frame until the other host has received it; after a
 // connection broke, the next one of the same stream repeats what is missing.
 //
-// All members belong to the thread that runs the io_context.
+// All members belong to the thread that runs the io_context (event_loop.hpp).
 #pragma once
 
 #include <asio/awaitable.hpp>
 #include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/ssl.hpp>
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
@@ -21,12 +19,12 @@
 #include <string>
 #include <vector>
 
+#include "libgdr/network/connection.hpp"
 #include "libgdr/network/protocol.hpp"
 
 namespace gdr::network {
 
 using Clock = std::chrono::steady_clock;
-using Connection = asio::ssl::stream<asio::ip::tcp::socket>;
 
 /// Counters of a stream since the session began.
 struct StreamCounters {
@@ -93,7 +91,7 @@ class Session {
     std::shared_ptr<const Bytes> bytes;  ///< data of the message; null: none
   };
   struct Stream {
-    explicit Stream(asio::io_context& io) : wake(io) {}
+    explicit Stream(asio::io_context& io) : wake(io), late(io) {}
     std::uint64_t sequence = 0;       ///< sequence number of the last frame that was made
     std::uint64_t received = 0;       ///< sequenced frames from the other host
     std::uint64_t told = 0;           ///< value of `received` that the other host was told
@@ -102,6 +100,9 @@ class Session {
     std::deque<FrameHeader> control;  ///< Pong frames to send
     Connection* connection = nullptr;
     asio::steady_timer wake;  ///< cancelled when there is something to send
+    asio::steady_timer late;  ///< when frames that arrived are acknowledged at the latest
+    bool late_runs = false;   ///< `late` has a time
+    bool late_is_over = false;
     Clock::time_point heard, broken = Clock::now();
     StreamCounters counters;
   };
@@ -117,6 +118,7 @@ class Session {
   asio::awaitable<void> write_frames(Stream& s, Connection& connection);
   asio::awaitable<void> read_frames(Stream& s, Connection& connection);
   asio::awaitable<void> read_data(Stream& s, Connection& connection, void* to, std::size_t bytes);
+  asio::awaitable<void> acknowledge_late(Stream& s, Connection& connection);
   asio::awaitable<void> watch(Stream& s, Connection& connection);
   std::byte* place_of(const FrameHeader& h);
   void complete(Stream& s, const FrameHeader& h);
@@ -132,8 +134,5 @@ class Session {
   std::uint64_t unsent_bytes_ = 0;
   bool finishing_ = false, ended_ = false;
 };
-
-/// Closes a connection at once.
-void close(Connection& connection) noexcept;
 
 }  // namespace gdr::network

@@ -85,6 +85,11 @@ class NetworkServer {
   unsigned port_ = 0;
 };
 
+unsigned port_of(const ServerProcess& server) {
+  const std::string& text = server.greeting();
+  return static_cast<unsigned>(std::stoul(text.substr(text.rfind(':') + 1)));
+}
+
 std::vector<double> forces_of_stars(gdr::Device& device) {
   constexpr std::size_t n = 700;
   const std::vector<double> position = library_test::rough_values(3 * n, 1), mass(n, 1.0 / n);
@@ -252,10 +257,36 @@ TEST_CASE("servers without credentials listen at loopback addresses only") {
   CHECK(contains(start({"--listen", "127.0.0.1:0"}), "does not start"));
   CHECK(contains(start({"--listen", "0.0.0.0:0", "--insecure"}), "does not start"));
   const ServerProcess server({"--listen", "127.0.0.1:0", "--insecure"});
-  const std::string& text = server.greeting();
-  const std::string port = text.substr(text.rfind(':') + 1, text.find('\n') - text.rfind(':') - 1);
+  const std::string port = std::to_string(port_of(server));
   gdr::Device device = gdr::Device::open("board:tcp:127.0.0.1:" + port + ",insecure=1");
   CHECK(forces(device, 60, 30) == expected_forces(60, 30));
+  CHECK(contains(server.log(), "warning: connections at 127.0.0.1:" + port +
+                                   " are neither encrypted nor authenticated"));
+}
+
+TEST_CASE("insecure connections are plain TCP, and the others TLS") {
+  // The name of the engine is in the first message of a client, and in the server's answer.
+  const auto passes_in_clear = [](unsigned port, const std::string& options) {
+    TcpProxy proxy(port);
+    gdr::Device device = gdr::Device::open("board:tcp:127.0.0.1:" + std::to_string(proxy.port()) +
+                                           "," + options + ",streams=3");
+    CHECK(forces(device, 60, 30) == expected_forces(60, 30));
+    return contains(proxy.first_bytes(), "dgewbnt1") && contains(proxy.first_bytes(), "vector");
+  };
+  const ServerProcess plain({"--listen", "127.0.0.1:0", "--insecure", "--engine", "vector"});
+  CHECK(passes_in_clear(port_of(plain), "insecure=1"));
+  const NetworkServer secure({"--engine", "vector"});
+  CHECK_FALSE(passes_in_clear(secure.port(), "psk=" + secure.keys().path("good")));
+  // A client with a key does not use a server without: it sends nothing in clear.
+  const std::string error =
+      error_of([&] { gdr::Device::open(secure.device("self_test=0", port_of(plain))); });
+  CHECK(contains(error, "refused the connection ("));
+  CHECK(contains(plain.log(), "it uses TLS, but this server was started with --insecure"));
+  CHECK(contains(error_of([&] {
+                   gdr::Device::open("board:tcp:127.0.0.1:" + std::to_string(secure.port()) +
+                                     ",insecure=1");
+                 }),
+                 "it may require credentials"));
 }
 
 TEST_CASE("hosts authenticate each other by certificates") {

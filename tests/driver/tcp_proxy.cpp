@@ -91,6 +91,10 @@ void TcpProxy::pump(int from, int to) {
       if (sent <= 0) return;
       done += sent;
     }
+    if (bytes_ < 4096) {
+      const std::scoped_lock lock(mutex_);
+      first_bytes_.append(buffer.data(), static_cast<std::size_t>(n));
+    }
     bytes_ += static_cast<std::uint64_t>(n);
   }
   shutdown(to, SHUT_WR);

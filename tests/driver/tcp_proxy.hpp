@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <string>
 #include <thread>
 
 #include "libgdr/driver/file.hpp"
@@ -27,6 +28,11 @@ class TcpProxy {
   /// Bytes forwarded so far.
   std::uint64_t bytes() const noexcept { return bytes_; }
   unsigned connections() const noexcept { return connections_; }
+  /// What was forwarded first, in both directions.
+  std::string first_bytes() {
+    const std::scoped_lock lock(mutex_);
+    return first_bytes_;
+  }
 
  private:
   struct Link {
@@ -41,6 +47,7 @@ class TcpProxy {
   gdr::driver::File listener_;
   std::mutex mutex_;
   std::list<Link> links_;
+  std::string first_bytes_;
   std::atomic<bool> refuse_ = false, ended_ = false;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<unsigned> connections_ = 0;

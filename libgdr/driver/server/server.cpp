@@ -104,6 +104,10 @@ class Server {
     log_line("ready: " + std::to_string(options_.boards) + " board" +
              (options_.boards == 1 ? "" : "s") + " at " + options_.socket +
              (listening_ ? ", and for other hosts at " + listening_->text() : ""));
+    if (listening_ && options_.credentials.none)
+      log_line("warning: connections at " + listening_->text() +
+               " are neither encrypted nor authenticated (--insecure): every program of this host "
+               "may use the boards");
     if (ready != nullptr) ready(actual);
     for (;;) {
       std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};

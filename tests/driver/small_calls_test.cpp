@@ -1,0 +1,75 @@
+// Small calls to boards of servers: what they cost is counted in threads that sleep and are woken,
+// not in seconds, so that other load does not matter.
+#include <sys/types.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "driver/server_process.hpp"
+#include "library/kernels.hpp"
+#include "support/catch.hpp"
+
+using namespace driver_test;
+
+namespace {
+
+/// How often the threads of a process have given up their core to wait.
+std::uint64_t waits_of(const std::string& process) {
+  std::uint64_t sum = 0;
+  std::error_code ignored;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + process + "/task", ignored)) {
+    std::ifstream status(thread.path() / "status");
+    const std::string name = "voluntary_ctxt_switches:";
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with(name)) sum += std::stoull(line.substr(name.size()));
+  }
+  return sum;
+}
+
+/// The processes that a server has started, the first one first.
+std::vector<std::string> children_of(pid_t process) {
+  const std::string number = std::to_string(process);
+  std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+  std::vector<std::string> all;
+  for (std::string child; file >> child;) all.push_back(child);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a small call to a board of another host wakes one thread at each host") {
+  const ServerProcess server({"--listen", "127.0.0.1:0", "--insecure", "--threads", "1"});
+  const std::string& text = server.greeting();
+  const std::string port = text.substr(text.rfind(':') + 1, text.find('\n') - text.rfind(':') - 1);
+  gdr::Device device =
+      gdr::Device::open("board:tcp:127.0.0.1:" + port + ",insecure=1,self_test=0,threads=1");
+  // The process for other hosts starts with the server, the board's with its owner.
+  const std::vector<std::string> processes = children_of(server.process());
+  REQUIRE(processes.size() == 2);
+  const double xi[2] = {0.25, -1}, xj[2] = {1, 3}, mj[2] = {2, 0.5};
+  double force[2], mass[2];
+  gdr::Job job = device.job(library_test::spring());
+  job.set("k", 2);
+  job.sources(2, {{"xj", xj}, {"mj", mj}});
+  constexpr unsigned batch = 20;
+  double client = 1e9, front = 1e9;
+  unsigned wrong = 0;
+  for (unsigned k = 0; k < 60; ++k) {
+    const std::uint64_t client_before = waits_of("self"), front_before = waits_of(processes[0]);
+    for (unsigned n = 0; n < batch; ++n) {
+      job.targets(2, {{"xi", xi}});
+      job.run({{"force", force}, {"mass", mass}});
+      if (force[0] != 5.75 || force[1] != 12 || mass[0] != 2.5 || mass[1] != 2.5) ++wrong;
+    }
+    client = std::min(client, static_cast<double>(waits_of("self") - client_before) / batch);
+    front = std::min(front, static_cast<double>(waits_of(processes[0]) - front_before) / batch);
+  }
+  CHECK(wrong == 0);
+  // One wait each, for the message. Before, the client's two threads slept three times a call, and
+  // the server's four times.
+  CHECK(client < 1.5);
+  CHECK(front < 1.5);
+}
