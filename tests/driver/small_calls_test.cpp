@@ -15,7 +15,7 @@ using namespace driver_test;
 
 namespace {
 
-/// How often the threads of a process have given up their core to wait.
+/// How often the threads of a process have gone to sleep.
 std::uint64_t waits_of(const std::string& process) {
   std::uint64_t sum = 0;
   std::error_code ignored;
