@@ -17,6 +17,7 @@
 #include "libgdr/cli/environment.hpp"
 #include "libgdr/cli/help.hpp"
 #include "libgdr/cli/ranks.hpp"
+#include "libgdr/cli/server_command.hpp"
 #include "libgdr/device/names.hpp"
 
 namespace gdr::cli {
@@ -184,7 +185,7 @@ int run_action(const Entry& entry) {
   const std::clock_t start = std::clock();
   verbose("version", "gdr {}, command {}", version(), entry.command.name);
   verbose("environment", "{}", set_variables());
-  const int status = entry.action();
+  const int status = runs_at_server(*entry.app) ? run_at_server(*entry.app) : entry.action();
   verbose("time", "{:.3g} s, {:.3g} s of processors", timer.seconds(),
           static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   return status;

@@ -96,15 +96,19 @@ driver::Credentials credentials_of(const DeviceName& name) {
   return c;
 }
 
+driver::NetworkRequest request_to(const driver::Endpoint& server, const DeviceName& name) {
+  const DeviceOptions& o = name.options;
+  return {server,
+          credentials_of(name),
+          name.transfers,
+          {o.engine, o.isa, o.queue_timeout},
+          o.timeout_seconds};
+}
+
 /// Opens board number `board` of those at a location.
 driver::NetworkBoard open_link(const BoardLocation& place, const DeviceName& name, unsigned board) {
   const DeviceOptions& o = name.options;
-  if (place.server)
-    return driver::network().open({*place.server,
-                                   credentials_of(name),
-                                   name.transfers,
-                                   {o.engine, o.isa, o.queue_timeout},
-                                   o.timeout_seconds});
+  if (place.server) return driver::network().open(request_to(*place.server, name));
   auto link = std::make_unique<RemoteBoard>(
       open_access(place, o, board), o.timeout_seconds,
       name.transfers.poll_seconds.value_or(driver::board_poll_seconds));
@@ -159,6 +163,13 @@ void run_self_test(DeviceCore& core, BoardSlot& slot, unsigned round) {
 }
 
 }  // namespace
+
+driver::NetworkRequest network_request(const DeviceName& name) {
+  if (name.kind != "board" || !name.place.starts_with("tcp:"))
+    throw Error(ErrorCategory::Usage,
+                "files at a server need a device of it: board:tcp:HOST:PORT with its credentials");
+  return request_to(*parse_location(name.place).server, name);
+}
 
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name) {
   const DeviceOptions& o = name.options;

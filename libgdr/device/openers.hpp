@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "libgdr/device/core.hpp"
+#include "libgdr/driver/network.hpp"
 
 namespace gdr {
 
@@ -11,6 +12,9 @@ namespace gdr {
 std::shared_ptr<DeviceCore> open_emulator(const DeviceName& name);
 /// Boards of a board server or device nodes, through the driver. Throws Error (Device, Usage).
 std::shared_ptr<DeviceCore> open_board(const DeviceName& name);
+/// The request for a session with the server of a device name. Throws Error (Usage) for devices
+/// that are not of a server on another host.
+driver::NetworkRequest network_request(const DeviceName& name);
 /// The first available of device nodes, the default board server and the emulator.
 std::shared_ptr<DeviceCore> open_best(const DeviceName& name);
 /// One queue of any kind of device (libgdr/open). Errors are those of Device::open.

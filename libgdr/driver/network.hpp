@@ -11,6 +11,7 @@
 #include "libgdr/driver/board_link.hpp"
 #include "libgdr/driver/network_options.hpp"
 #include "libgdr/driver/remote_board.hpp"
+#include "libgdr/driver/server_files.hpp"
 
 namespace gdr::driver {
 
@@ -20,12 +21,22 @@ struct NetworkRequest {
   TransferOptions transfers;
   ServerRequest board;         ///< engine, instruction set and time in the queue
   double timeout_seconds = 0;  ///< heartbeat timeout of the board at its server; 0: by its work
+  bool files = false;          ///< the session is with the server's files instead of a board
 };
 
 /// An open board of a server.
 struct NetworkBoard {
   std::unique_ptr<BoardLink> link;
   BoardIdentity identity;
+};
+
+/// A folder whose files a server offers to clients on other hosts.
+struct OfferedFolder {
+  std::string path;                                   ///< absolute; empty: no files are offered
+  bool writable = false;                              ///< clients may write files there
+  std::uint64_t max_bytes = std::uint64_t{16} << 30;  ///< maximum size of a file, bytes
+  std::string session_folders;                        ///< folder for those of sessions
+  std::string command;                                ///< the program gdr, which runs jobs
 };
 
 /// Options of the part of a server that accepts connections.
@@ -38,6 +49,7 @@ struct NetworkServerOptions {
   double resume_seconds = 30;  ///< time that a board waits for a client whose connection broke, s
   std::optional<double> poll_seconds = {};  ///< how long waiting threads poll before they sleep, s
   unsigned max_connections = 256;
+  OfferedFolder files;
   std::function<void(const std::string& line)> log;  ///< writes to the log of the board server
 };
 
@@ -47,6 +59,8 @@ class Network {
   virtual ~Network() = default;
   /// Opens a board. Throws Error (Device, Usage).
   virtual NetworkBoard open(const NetworkRequest& request) const = 0;
+  /// Opens a session with the files of a server. Throws Error (Device, Usage).
+  virtual std::unique_ptr<ServerFiles> open_files(const NetworkRequest& request) const = 0;
   /// Throws Error (Usage, Io) if a server cannot use these credentials.
   virtual void check_server(const Credentials& credentials) const = 0;
   /// Serves clients until the process ends. Throws Error (Io).

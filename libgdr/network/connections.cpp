@@ -169,6 +169,7 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
       Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
       const driver::TransferOptions& t = request_.transfers;
       hello.pacing_auto = t.pacing_auto ? 1 : 0;
+      hello.subject = request_.files ? Subject::Files : Subject::Board;
       hello.window = window_;
       hello.pacing = settings().pacing;
       hello.queue_timeout = request_.board.queue_timeout;

@@ -1,11 +1,9 @@
 #include "libgdr/network/messages.hpp"
 
-#include <cstring>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
-#include "gdr/error.hpp"
+#include "libgdr/network/message_bytes.hpp"
 
 namespace gdr::network {
 namespace {
@@ -27,63 +25,13 @@ struct ReplyHeader {
 };
 static_assert(std::is_trivially_copyable_v<ReplyHeader>);
 
-[[noreturn]] void malformed() {
-  throw Error(ErrorCategory::Device,
-              "a message of the other host is malformed; use a library and a server of the same "
-              "release");
-}
-
-class Writer {
- public:
-  explicit Writer(std::size_t bytes) : bytes_(bytes) {}
-  void put(const void* from, std::size_t n) {
-    if (n > 0) std::memcpy(bytes_.data() + at_, from, n);
-    at_ += n;
-  }
-  Bytes take() { return std::move(bytes_); }
-
- private:
-  Bytes bytes_;
-  std::size_t at_ = 0;
-};
-
-class Reader {
- public:
-  explicit Reader(const Bytes& bytes) : bytes_(bytes) {}
-  void get(void* to, std::uint64_t n) {
-    if (n > bytes_.size() - at_) malformed();
-    if (n > 0) std::memcpy(to, bytes_.data() + at_, n);
-    at_ += n;
-  }
-  template <typename T>
-  std::vector<T> items(std::uint64_t n) {
-    if (n > (bytes_.size() - at_) / sizeof(T)) malformed();
-    std::vector<T> v(n);
-    get(v.data(), n * sizeof(T));
-    return v;
-  }
-  std::string text(std::uint64_t n) {
-    if (n > bytes_.size() - at_) malformed();
-    std::string s(n, '\0');
-    get(s.data(), n);
-    return s;
-  }
-  void end() const {
-    if (at_ != bytes_.size()) malformed();
-  }
-
- private:
-  const Bytes& bytes_;
-  std::size_t at_ = 0;
-};
-
 }  // namespace
 
 Bytes encode_list(std::uint64_t number, std::uint32_t flags, const CommandList& list,
                   std::span<const std::uint64_t> payload_words) {
   std::uint64_t words = 0;
   for (const std::uint64_t n : payload_words) words += n;
-  Writer out(sizeof(ListHeader) + list.commands.size() * sizeof(Command) + words * 8);
+  MessageWriter out(sizeof(ListHeader) + list.commands.size() * sizeof(Command) + words * 8);
   const ListHeader header{number, flags, list.commands.size(), words};
   out.put(&header, sizeof(header));
   std::uint64_t at = 0;
@@ -99,7 +47,7 @@ Bytes encode_list(std::uint64_t number, std::uint32_t flags, const CommandList& 
 }
 
 ListMessage decode_list(const Bytes& message) {
-  Reader in(message);
+  MessageReader in(message);
   ListHeader header{};
   in.get(&header, sizeof(header));
   ListMessage m;
@@ -111,7 +59,7 @@ ListMessage decode_list(const Bytes& message) {
   for (const Command& c : m.list.commands) {
     const bool in_range = c.payload <= header.payload_words && c.count <= max_count &&
                           c.first <= max_count && c.targets <= max_count;
-    if (!in_range) malformed();
+    if (!in_range) malformed_message();
   }
   return m;
 }
@@ -123,7 +71,8 @@ Bytes encode_reply(const Reply& r) {
                            r.engine.gpu_runs,  r.engine.compile_seconds,
                            r.busy_seconds,     r.engine.reason.size(),
                            r.message.size(),   r.results.size()};
-  Writer out(sizeof(header) + r.engine.reason.size() + r.message.size() + r.results.size() * 8);
+  MessageWriter out(sizeof(header) + r.engine.reason.size() + r.message.size() +
+                    r.results.size() * 8);
   out.put(&header, sizeof(header));
   out.put(r.engine.reason.data(), r.engine.reason.size());
   out.put(r.message.data(), r.message.size());
@@ -132,7 +81,7 @@ Bytes encode_reply(const Reply& r) {
 }
 
 Reply decode_reply(const Bytes& message) {
-  Reader in(message);
+  MessageReader in(message);
   ReplyHeader header{};
   in.get(&header, sizeof(header));
   Reply r;

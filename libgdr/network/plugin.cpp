@@ -1,6 +1,7 @@
 // The entry of this library.
 #include "libgdr/network/client.hpp"
 #include "libgdr/network/credentials.hpp"
+#include "libgdr/network/file_client.hpp"
 #include "libgdr/network/server.hpp"
 
 namespace gdr::network {
@@ -12,6 +13,10 @@ class TlsNetwork final : public driver::Network {
     auto link = std::make_unique<NetworkLink>(request);
     const driver::BoardIdentity identity = link->identity();
     return {std::move(link), identity};
+  }
+  std::unique_ptr<driver::ServerFiles> open_files(
+      const driver::NetworkRequest& request) const override {
+    return network::open_files(request);
   }
   void check_server(const driver::Credentials& credentials) const override {
     make_context(credentials, Role::Server);

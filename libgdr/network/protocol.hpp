@@ -18,7 +18,7 @@ namespace gdr::network {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::uint64_t protocol_magic = 0x31746e6277656764;  // "dgewbnt1"
-constexpr std::uint32_t protocol_version = 1;
+constexpr std::uint32_t protocol_version = 2;
 
 using Bytes = std::vector<std::byte>;
 using SessionId = std::array<std::uint64_t, 2>;  ///< random; zeros: a new session
@@ -36,12 +36,19 @@ std::string get_text(const Text<N>& from) {
   return {from.data(), strnlen(from.data(), N)};
 }
 
+/// What a session is about.
+enum class Subject : std::uint32_t {
+  Board = 0,
+  Files = 1,  ///< the server's files, and jobs on them (file_messages.hpp)
+};
+
 /// First bytes of a client on a connection.
 struct Hello {
   std::uint64_t magic = protocol_magic;
   std::uint32_t version = protocol_version;
   std::uint32_t stream = 0;       ///< number of this stream in its session
-  std::uint64_t pacing_auto = 0;  ///< option `pacing_auto` of TransferOptions
+  std::uint32_t pacing_auto = 0;  ///< option `pacing_auto` of TransferOptions
+  Subject subject{};              ///< of a new session
   SessionId session = {};         ///< zeros: request for a board; only with stream 0
   std::uint64_t received = 0;     ///< sequenced frames received on this stream
   std::uint64_t window = 0;       ///< bytes in flight of a stream; 0: the system's choice

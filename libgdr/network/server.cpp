@@ -22,6 +22,7 @@
 #include "libgdr/network/connect.hpp"
 #include "libgdr/network/credentials.hpp"
 #include "libgdr/network/event_loop.hpp"
+#include "libgdr/network/file_work.hpp"
 #include "libgdr/network/messages.hpp"
 
 namespace gdr::network {
@@ -64,7 +65,7 @@ class RefusalLog {
 };
 
 /// Executes the lists of a session on a board, in a thread of its own.
-class Worker {
+class Worker final : public SessionWork {
  public:
   struct Events {
     std::function<void(const driver::BoardIdentity&, const std::string& name)> opened;
@@ -85,13 +86,13 @@ class Worker {
   }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() {
+  ~Worker() override {
     end();
     thread_.join();
   }
 
   /// False if the client has sent more than it may.
-  bool add(Bytes message) {
+  bool add(Bytes message) override {
     {
       const std::scoped_lock lock(mutex_);
       bytes_ += message.size();
@@ -102,13 +103,13 @@ class Worker {
     return true;
   }
   /// Stops lists up to this one.
-  void stop(std::uint64_t number) {
+  void stop(std::uint64_t number) override {
     const std::scoped_lock lock(mutex_);
     stopped_ = std::max(stopped_, number);
     if (current_ != 0 && current_ <= stopped_) stop_.request_stop();
   }
   /// Stops all work; the board is released soon.
-  void end() {
+  void end() override {
     {
       const std::scoped_lock lock(mutex_);
       ended_ = true;
@@ -117,7 +118,7 @@ class Worker {
     loop_.signal(waiter_);
   }
   /// Whether the thread has released its board.
-  bool finished() const noexcept { return finished_; }
+  bool finished() const noexcept override { return finished_; }
 
  private:
   void run() {
@@ -236,7 +237,7 @@ struct Served {
   SessionId id = {};
   std::string client;  ///< proved identity of the client
   std::shared_ptr<Session> session;
-  std::unique_ptr<Worker> worker;
+  std::unique_ptr<SessionWork> worker;
   std::optional<Welcome> granted;  ///< the board has been opened, or refused
 };
 
@@ -405,40 +406,43 @@ class Front {
         opened->cancel();
       });
     };
+    if (hello.subject == Subject::Files) {
+      const std::string why = open_files(*served, weak);
+      if (!why.empty()) {
+        sessions_.erase(served->id);
+        co_await refuse(connection, from, why, ErrorCategory::Device);
+        co_return nullptr;
+      }
+    }
     try {
-      served->worker = std::make_unique<Worker>(
-          options_, loop_,
-          driver::ServerRequest{get_text(hello.engine), get_text(hello.isa), hello.queue_timeout},
-          hello.timeout,
-          Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
-                                                         const std::string& name) {
-                           Welcome w;
-                           w.answer = Answer::Granted;
-                           w.session = id;
-                           w.max_bytes = options_.max_message_bytes;
-                           const WindowLimits limits = window_limits();
-                           w.send_window = limits.send;
-                           w.receive_window = limits.receive;
-                           w.capabilities = board.capabilities;
-                           w.geometry = board.geometry;
-                           set_text(w.engine, board.engine);
-                           set_text(w.isa, board.isa);
-                           set_text(w.board, name);
-                           answer(w);
-                         },
-                         [answer](ErrorCategory category, const std::string& why) {
-                           Welcome w;
-                           w.answer = Answer::Refused;
-                           w.category = static_cast<std::uint32_t>(category);
-                           set_text(w.text, why);
-                           answer(w);
-                         },
-                         [this, weak](Reply&& reply) {
-                           loop_.call([weak, reply = std::move(reply)] {
-                             if (const auto s = weak.lock(); s && !s->session->ended())
-                               s->session->send(encode_reply(reply));
-                           });
-                         }});
+      if (!served->worker)
+        served->worker = std::make_unique<Worker>(
+            options_, loop_,
+            driver::ServerRequest{get_text(hello.engine), get_text(hello.isa), hello.queue_timeout},
+            hello.timeout,
+            Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
+                                                           const std::string& name) {
+                             Welcome w = grant(id);
+                             w.capabilities = board.capabilities;
+                             w.geometry = board.geometry;
+                             set_text(w.engine, board.engine);
+                             set_text(w.isa, board.isa);
+                             set_text(w.board, name);
+                             answer(w);
+                           },
+                           [answer](ErrorCategory category, const std::string& why) {
+                             Welcome w;
+                             w.answer = Answer::Refused;
+                             w.category = static_cast<std::uint32_t>(category);
+                             set_text(w.text, why);
+                             answer(w);
+                           },
+                           [this, weak](Reply&& reply) {
+                             loop_.call([weak, reply = std::move(reply)] {
+                               if (const auto s = weak.lock(); s && !s->session->ended())
+                                 s->session->send(encode_reply(reply));
+                             });
+                           }});
     } catch (const std::system_error&) {
       sessions_.erase(served->id);
     }
@@ -471,6 +475,37 @@ class Front {
     }
     options_.log(get_text(served->granted->board) + " was opened by " + from + " (" + client + ")");
     co_return served;
+  }
+
+  Welcome grant(const SessionId& id) const {
+    Welcome w;
+    w.answer = Answer::Granted;
+    w.session = id;
+    w.max_bytes = options_.max_message_bytes;
+    const WindowLimits limits = window_limits();
+    w.send_window = limits.send;
+    w.receive_window = limits.receive;
+    return w;
+  }
+
+  /// Opens the server's files for a session. Returns why that is refused; empty: it is not.
+  std::string open_files(Served& served, const std::weak_ptr<Served>& weak) {
+    if (options_.files.path.empty())
+      return "the server offers no files; start it with gdr serve --files FOLDER";
+    try {
+      served.worker = make_file_work(options_, served.client, [this, weak](Bytes message) {
+        asio::post(io_, [weak, m = std::move(message)]() mutable {
+          if (const auto s = weak.lock(); s && !s->session->ended()) s->session->send(std::move(m));
+        });
+      });
+    } catch (const std::system_error&) {
+      return "the host of the server: " + refused_thread_text();
+    } catch (const Error& e) {
+      return e.what();
+    }
+    served.granted = grant(served.id);
+    set_text(served.granted->board, "the folder of the server");
+    return {};
   }
 
   /// Ends sessions whose connections are not restored, and removes those that have ended.

@@ -62,7 +62,7 @@ TEST_CASE("bash completes every option of every command") {
   const std::string commands = bash.offers("''");
   for (const char* name :
        {"asm", "bench", "boards", "compile", "completion", "disasm", "force", "fp", "header",
-        "info", "man", "nbody", "predict", "profile", "relay", "run", "selftest", "serve"}) {
+        "copy", "info", "man", "nbody", "predict", "profile", "relay", "run", "selftest", "serve"}) {
     INFO(name);
     CHECK(contains(commands, std::string(name) + "|"));
     const std::string offers = "|" + bash.offers(std::string(name) + " -");

@@ -1,7 +1,9 @@
 // `gdr serve`: emulated boards for other processes.
+#include <filesystem>
 #include <optional>
 
 #include "libgdr/cli/command.hpp"
+#include "libgdr/cli/confinement.hpp"
 #include "libgdr/driver/access.hpp"
 #include "libgdr/driver/server/server.hpp"
 
@@ -13,7 +15,9 @@ constexpr unsigned max_threads = 4096;
 constexpr double max_poll_seconds = 60;
 
 struct Options {
-  std::string socket, mode = "0600", log, listen;
+  std::string socket, mode = "0600", log, listen, files;
+  bool files_writable = false;
+  std::uint64_t files_limit_mib = 16384;
   unsigned boards = 1;
   bool any_engine = false;
   double queue_timeout = 600;
@@ -43,6 +47,29 @@ std::vector<Fault> parse_faults(const std::vector<std::string>& texts) {
   return faults;
 }
 
+/// The folder that the server offers.
+driver::OfferedFolder offered_folder(const Options& o) {
+  if (o.files.empty()) {
+    if (o.files_writable) throw usage_error("--files-writable: needs --files FOLDER");
+    return {};
+  }
+  if (o.listen.empty())
+    throw usage_error("--files: is for clients on other hosts; add --listen HOST:PORT");
+  if (!can_confine())
+    throw Error(ErrorCategory::Unsupported,
+                "--files: this system has no Landlock (Linux 5.13), which confines the commands of "
+                "clients to the folder");
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::canonical(o.files, error);
+  if (error || !std::filesystem::is_directory(path))
+    throw usage_error("--files '{}': is no folder", o.files);
+  return {path.string(),
+          o.files_writable,
+          o.files_limit_mib << 20,
+          {},
+          std::filesystem::read_symlink("/proc/self/exe").string()};
+}
+
 void report_ready(const driver::ServerOptions& options) {
   if (is_quiet()) return;
   print("serving {} at {}{}\n", counted(options.boards, "board"), options.socket,
@@ -69,6 +96,7 @@ int work(const Options& o) {
   options.faults = parse_faults(o.faults);
   if (!o.listen.empty()) options.listen = driver::parse_endpoint(o.listen);
   options.credentials = o.credentials;
+  options.files = offered_folder(o);
   if (!options.listen && !o.credentials.empty())
     throw usage_error("credentials are for clients on other hosts; add --listen HOST:PORT");
   if (!(o.resume >= 0)) throw usage_error("--resume: must be at least 0");
@@ -110,6 +138,13 @@ void add_options(CLI::App& app, Options& options) {
   add_number(app, "--poll", options.poll, "S",
              "how long idle boards and connections poll before they sleep, while no other thread "
              "wants their cores (default: 5e-5 for boards, 0 for connections)");
+  add_text(app, "--files", options.files, "DIR",
+           "offer the files below a folder to clients on other hosts, as server:/NAME");
+  app.add_flag("--files-writable", options.files_writable, "clients may also write files there");
+  add_whole_number(app, "--files-limit", options.files_limit_mib,
+                   "largest file that a client may write, or a command for it read, in MiB",
+                   std::uint64_t{1}, max_memory_mib)
+      ->type_name("MIB");
   add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
   app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");
   add_repeatable(app, "--inject", options.faults, "inject faults, for tests", "FAULT")->group("");
@@ -123,7 +158,7 @@ const Registration registration{
      .example =
          "gdr serve --socket /tmp/boards.socket --boards 2 --engine native\n"
          "gdr force cluster.hdf5 --eps 0.01 -o f.hdf5 --device board:unix:/tmp/boards.socket\n"
-         "gdr serve --listen 0.0.0.0:7326 --psk cluster.key",
+         "gdr serve --listen 0.0.0.0:7326 --psk cluster.key --files /data --files-writable",
      .group = Group::Machine,
      .prepare = prepare<Options, add_options, work>,
      .details = "Serves until it is interrupted. A board belongs to one client at a time; others\n"

@@ -75,7 +75,7 @@ unsigned port_of(const File& listener) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&address)->sin_port);
 }
 
-void serve_network(const ServerOptions& options, int listener) {
+void serve_network(const ServerOptions& options, int listener, const std::string& session_folders) {
   NetworkServerOptions network_options;
   network_options.listener = listener;
   network_options.socket = options.socket;
@@ -83,6 +83,8 @@ void serve_network(const ServerOptions& options, int listener) {
   network_options.max_message_bytes = options.max_shared_bytes;
   network_options.resume_seconds = options.resume_seconds;
   network_options.poll_seconds = options.poll_seconds;
+  network_options.files = options.files;
+  network_options.files.session_folders = session_folders;
   network_options.log = log_line;
   network().serve(network_options);
 }

@@ -16,7 +16,8 @@ File listen_at(const Endpoint& place);
 /// The port of a listening socket.
 unsigned port_of(const File& listener);
 
-/// Serves clients on other hosts until the process ends. Throws Error.
-void serve_network(const ServerOptions& options, int listener);
+/// Serves clients on other hosts until the process ends. `session_folders`: the folder for those of
+/// sessions with files. Throws Error.
+void serve_network(const ServerOptions& options, int listener, const std::string& session_folders);
 
 }  // namespace gdr::driver

@@ -19,7 +19,9 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <list>
 #include <optional>
 #include <vector>
@@ -94,6 +96,8 @@ class Server {
       kill(network_, SIGKILL);
       waitpid(network_, nullptr, 0);
     }
+    std::error_code ignored;
+    if (!session_folders_.empty()) std::filesystem::remove_all(session_folders_, ignored);
     if (bound_) unlink(options_.socket.c_str());
     sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
   }
@@ -172,6 +176,7 @@ class Server {
   void start_network() {
     const File tcp = listen_at(*options_.listen);
     listening_ = Endpoint{options_.listen->host, std::to_string(port_of(tcp))};
+    if (!options_.files.path.empty()) make_session_folders();
     const pid_t parent = getpid();
     network_ = fork();
     if (network_ < 0)
@@ -185,11 +190,21 @@ class Server {
     listener_.close();
     signals_.close();
     try {
-      serve_network(options_, tcp.get());
+      serve_network(options_, tcp.get(), session_folders_);
     } catch (const std::exception& e) {
       log_line(std::string("clients on other hosts are not served: ") + e.what());
     }
     std::_Exit(1);
+  }
+
+  /// Creates the folder for those of sessions, which is removed with the server.
+  void make_session_folders() {
+    const char* const place = std::getenv("TMPDIR");
+    session_folders_ =
+        std::string(place != nullptr && *place == '/' ? place : "/tmp") + "/gdr-files-XXXXXX";
+    if (mkdtemp(session_folders_.data()) == nullptr)
+      throw Error(ErrorCategory::Io,
+                  "the folder " + session_folders_ + " cannot be created: " + system_error());
   }
 
   void accept_client() {
@@ -415,7 +430,8 @@ class Server {
   std::list<Client> clients_;  ///< clients in the order of connection
   bool bound_ = false;
   std::optional<Endpoint>
-      listening_;      ///< endpoint with the port that the system has chosen for port 0
+      listening_;  ///< endpoint with the port that the system has chosen for port 0
+  std::string session_folders_;
   pid_t network_ = 0;  ///< process for clients on other hosts; 0: none
 };
 

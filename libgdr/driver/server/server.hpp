@@ -8,7 +8,7 @@
 
 #include "emulator/board/hardware/faults.hpp"
 #include "emulator/isa/geometry.hpp"
-#include "libgdr/driver/network_options.hpp"
+#include "libgdr/driver/network.hpp"
 
 namespace gdr::driver {
 
@@ -26,6 +26,7 @@ struct ServerOptions {
   std::vector<Fault> faults;       ///< injected faults, for tests
   std::optional<Endpoint> listen;  ///< address for clients on other hosts; nothing: none
   Credentials credentials;         ///< credentials of this server, for these clients
+  OfferedFolder files;             ///< files for these clients; without `session_folders`
   double resume_seconds = 30;      ///< time that a board waits for one whose connection broke, s
   std::optional<double> poll_seconds = {};  ///< how long waiting threads poll before they sleep, s
 };

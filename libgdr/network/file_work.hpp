@@ -1,0 +1,19 @@
+// A session with the files of a server: copies and jobs, in a thread of its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "libgdr/driver/network.hpp"
+#include "libgdr/network/session_work.hpp"
+
+namespace gdr::network {
+
+/// `reply` sends a message to the client. Throws Error (Io) without a folder for the session, and
+/// std::system_error without a thread.
+std::unique_ptr<SessionWork> make_file_work(const driver::NetworkServerOptions& options,
+                                            const std::string& client,
+                                            std::function<void(Bytes)> reply);
+
+}  // namespace gdr::network
