@@ -171,18 +171,16 @@ class FileClient final : public driver::ServerFiles {
     const std::uint64_t number = submit(std::move(request));
     bool stopped = false;
     for (;;) {
+      if (!stopped && stop_requested()) {
+        stopped = true;
+        connections_.send_urgent(number);
+      }
       FileReply reply;
       {
         std::unique_lock lock(mutex_);
         if (!changed_.wait_for(lock, std::chrono::milliseconds(100),
-                               [this] { return !replies_.empty() || !lost_.empty(); })) {
-          lock.unlock();
-          if (!stopped && stop_requested()) {
-            stopped = true;
-            connections_.send_urgent(number);
-          }
+                               [this] { return !replies_.empty() || !lost_.empty(); }))
           continue;
-        }
         if (replies_.empty()) throw_lost();
         reply = std::move(replies_.front());
         replies_.pop_front();

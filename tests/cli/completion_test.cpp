@@ -60,9 +60,9 @@ TEST_CASE("bash completes commands, options, names and files") {
 TEST_CASE("bash completes every option of every command") {
   const Bash bash;
   const std::string commands = bash.offers("''");
-  for (const char* name :
-       {"asm", "bench", "boards", "compile", "completion", "disasm", "force", "fp", "header",
-        "copy", "info", "man", "nbody", "predict", "profile", "relay", "run", "selftest", "serve"}) {
+  for (const char* name : {"asm", "bench", "boards", "compile", "completion", "disasm", "force",
+                           "fp", "header", "copy", "info", "man", "nbody", "predict", "profile",
+                           "relay", "run", "selftest", "serve"}) {
     INFO(name);
     CHECK(contains(commands, std::string(name) + "|"));
     const std::string offers = "|" + bash.offers(std::string(name) + " -");

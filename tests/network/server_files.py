@@ -382,7 +382,7 @@ def check_relay(folder: Path) -> None:
         counts = folder / "counts.json"
         options = f"--rate 80M --rtt 50ms --queue 4M --buffers 4M --time-limit 80s --quiet --json {counts}"
         if cuts:
-            options += f" --cut-bytes 1M --cuts {cuts} --seed 3"
+            options += f" --cut-bytes 400k --cuts {cuts} --seed 3"
         server = f"{GDR} serve --quiet --socket {folder}/far.socket --listen 10.77.0.2:7326 --psk {key}"
         device = f"board:tcp:10.77.0.2:7326,psk={key},bandwidth=80e6,streams=8,resume=60"
         run = subprocess.run(
