@@ -93,13 +93,16 @@ class FileClient final : public driver::ServerFiles {
       FileRequest write{0, FileAction::Write, k * chunk_bytes, 0, sums[k], {}, std::move(data)};
       submit(std::move(write));
     }
-    while (!waiting_.empty()) answer();
     struct stat after {};
     if (fstat(file.get(), &after) != 0 || after.st_mtim.tv_sec != before.st_mtim.tv_sec ||
-        after.st_mtim.tv_nsec != before.st_mtim.tv_nsec || after.st_size != before.st_size)
+        after.st_mtim.tv_nsec != before.st_mtim.tv_nsec || after.st_size != before.st_size) {
+      forget_waiting();
       throw Error(ErrorCategory::Io,
                   "'" + local + "' was changed while it was copied; copy it again");
-    call({0, FileAction::Commit, 0, 0, file_checksum(sums), {}, {}});
+    }
+    // The server handles requests in order, so this one needs no round trip of its own.
+    submit({0, FileAction::Commit, 0, 0, file_checksum(sums), {}, {}});
+    while (!waiting_.empty()) answer();
     report.seconds = timer.seconds();
     return report;
   }

@@ -165,13 +165,19 @@ TEST_CASE("gdr predict network simulates streams that share a line") {
 
 TEST_CASE("gdr predict network knows ten congestion controls, pacing and limits of hosts") {
   const Shell shell;
-  for (const char* name : {"reno", "highspeed", "scalable", "htcp", "bic", "westwood", "cubic",
-                           "fast", "griddt", "paced"}) {
+  // Bytes/s of payload without losses but those at the end of slow start, of 11.87e6 on the line.
+  // Westwood's mean of the bandwidth is still low then, and its window grows by a segment for each
+  // round trip from there.
+  const std::pair<const char*, double> controls[] = {
+      {"reno", 11.35e6},   {"highspeed", 11.35e6}, {"scalable", 11.35e6}, {"htcp", 11.35e6},
+      {"bic", 11.35e6},    {"westwood", 4.27e6},   {"cubic", 11.35e6},    {"fast", 11.35e6},
+      {"griddt", 11.35e6}, {"paced", 11.2e6}};
+  for (const auto& [name, rate] : controls) {
     const nlohmann::json r = json_of(
         shell,
         std::string("gdr predict network --rate 12.5e6 --seconds 20 --json --congestion ") + name);
     CHECK(r["streams"][0]["congestion"] == name);
-    CHECK(r["bytes_per_second"].get<double>() > 1e6);
+    CHECK(r["bytes_per_second"].get<double>() == Approx(rate).epsilon(0.01));
   }
   const nlohmann::json limited = json_of(
       shell,

@@ -244,10 +244,24 @@ def check_capture() -> None:
         check(times == sorted(times), "in the order of their times")
         check(abs(times[0] * 1e-9 - time.time()) < 100, "which are those of the clock")
         if shutil.which("tshark"):
-            fields = ["-T", "fields", "-e", "frame.len", "-e", "ip.src"]
-            run = subprocess.run(["tshark", "-r", file, *fields], capture_output=True, text=True, check=True)
+            fields = ["frame.len", "frame.interface_name", "frame.time_epoch", "ip.src", "ip.checksum.status"]
+            tshark = ["tshark", "-r", file, "-d", "tcp.port==5000,data"]  # not GSM over IP, as this port says
+            run = subprocess.run(
+                [*tshark, "-o", "ip.check_checksum:TRUE", "-T", "fields",
+                 *(word for name in (*fields, "_ws.malformed") for word in ("-e", name))],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
             rows = [line.split("\t") for line in run.stdout.splitlines()]
-            check([int(r[0]) for r in rows] == [p.length for p in packets], "tshark reads the same")
+            check([int(r[0]) for r in rows] == [p.length for p in packets], "tshark reads the same lengths")
+            sides = [("to server", "10.77.0.1"), ("to client", "10.77.0.2")]
+            check([(r[1], r[3]) for r in rows] == [sides[p.interface] for p in packets], "the same interfaces")
+            nanoseconds = [int(r[2].replace(".", "")) for r in rows]
+            check(nanoseconds == times, "the same times, in nanoseconds")
+            check(all(r[4] == "1" and not r[5] for r in rows), "right checksums, and no malformed packet")
+            errors = subprocess.run(
+                [*tshark, "-q", "-z", "expert,error"], capture_output=True, text=True, check=True
+            )
+            check("Errors (" not in errors.stdout, f"and no error: {errors.stdout.strip()}")
         else:
             print("not tested with tshark, which is not installed")
         relay(

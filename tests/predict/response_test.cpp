@@ -2,6 +2,10 @@
 #include "libgdr/predict/response.hpp"
 
 #include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
 
 #include "support/catch.hpp"
 
@@ -86,4 +90,32 @@ TEST_CASE("the table of response functions has every law, round trip and loss ra
   const std::string csv = response_csv(points);
   CHECK(csv.find("\ncubic,0.12,0.001,") != std::string::npos);
   CHECK(csv.find("\nwestwood,0.006,0.001,") != std::string::npos);
+}
+
+TEST_CASE("the figure of response functions has the values that the program computes") {
+  std::ifstream file(GDR_SOURCE_DIR "/docs/generator/responses.csv");
+  std::map<std::string, std::string> rows;  // by law, round trip and loss rate
+  for (std::string line; std::getline(file, line);)
+    rows[line.substr(0, line.find(',', line.find(',', line.find(',') + 1) + 1))] = line;
+  REQUIRE(rows.size() == 1 + (congestion_laws().size() - 1) * 3 * 7);
+  std::istringstream computed(response_csv(response_functions(1e-4)));
+  std::size_t compared = 0;
+  for (std::string line; std::getline(computed, line); ++compared) {
+    INFO(line);
+    const std::size_t key = line.find(',', line.find(',', line.find(',') + 1) + 1);
+    const std::string& row = rows[line.substr(0, key)];
+    if (compared == 0) {
+      CHECK(row == line);  // the heading
+      continue;
+    }
+    REQUIRE(row.size() > key);
+    std::size_t first = 0, second = 0;
+    const double simulated = std::stod(line.substr(key + 1), &first);
+    // Hosts round logarithms differently, and random losses depend on them.
+    CHECK(simulated == Approx(std::stod(row.substr(key + 1), &second)).epsilon(0.01));
+    const std::string form = line.substr(key + 2 + first), drawn = row.substr(key + 2 + second);
+    REQUIRE(form.empty() == drawn.empty());
+    if (!form.empty()) CHECK(std::stod(form) == Approx(std::stod(drawn)).epsilon(1e-4));
+  }
+  CHECK(compared == 1 + (congestion_laws().size() - 1) * 3 * 3);
 }
