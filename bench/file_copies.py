@@ -47,8 +47,8 @@ def copy(args: argparse.Namespace, folder: Path, cuts: int, back: bool) -> str:
     names = f"server:/source {here}" if back else f"{there} server:/"
     relay = f"--rate {args.rate} --rtt {args.rtt} --queue 32M --buffers 64M --seed {args.seed} --port 7326 --quiet"
     if cuts:
-        # On average each stream is cut twice as often as needed; the cuts end after their number.
-        mean = int(args.bytes / (1.5 * cuts))
+        # More often than needed, because a stream carries a part of the file only; they end after their number.
+        mean = int(args.bytes / (3 * cuts))
         relay += f" --cut-bytes {mean} --cuts {cuts}"
     client = f"{args.gdr} copy {names} --json --device {device}"
     run = subprocess.run(
