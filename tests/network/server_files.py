@@ -251,7 +251,7 @@ def check_confinement(server: Server, offered: Path, folder: Path) -> None:
         check(good, f"data {name} the folder: status {run.returncode} {run.stderr.strip()}")
 
 
-def check_stop(server: Server, folder: Path) -> None:
+def check_interrupts(server: Server, folder: Path) -> None:
     """Ctrl-C ends a run at the server after the current step; so does the end of its client."""
     device = f"board:tcp:127.0.0.1:{server.port},insecure=1"
     for name in ("stopped", "killed"):
@@ -420,7 +420,7 @@ def main() -> int:
             server.end()
         server = Server(folder, f"--files {offered} --resume 1")
         try:
-            check_stop(server, folder)
+            check_interrupts(server, folder)
         finally:
             server.end()
         check_limits(folder)
