@@ -211,6 +211,7 @@ class JitInterpreter {
       case Op::IntToDouble:
         return bits_of(static_cast<Number>(i));
       case Op::Select:
+        if (target_.selects_bits) return (x[0] & x[1]) | (~x[0] & x[2]);
         return x[0] != 0 ? x[1] : x[2];
       case Op::MaskToLanes:
         return x[0];
@@ -257,6 +258,8 @@ class JitInterpreter {
         return !(a == b);
       case jit::Predicate::Less:
         return a < b;
+      case jit::Predicate::LessEqual:
+        return a <= b;
       case jit::Predicate::NotLess:
         return !(a < b);
       default:

@@ -106,9 +106,10 @@ class Author {
   }
 
   void compare() {
-    constexpr Predicate predicates[] = {Predicate::Equal, Predicate::NotEqual, Predicate::Less,
+    constexpr Predicate predicates[] = {Predicate::Equal,   Predicate::NotEqual,
+                                        Predicate::Less,    Predicate::LessEqual,
                                         Predicate::NotLess, Predicate::Unordered};
-    const auto p = static_cast<std::uint8_t>(predicates[below(5)]);
+    const auto p = static_cast<std::uint8_t>(predicates[below(std::size(predicates))]);
     add(Op::Compare, masks_, {any(numbers_), any(numbers_), no_value}, p);
   }
 

@@ -115,6 +115,13 @@ class Allocator {
       if (!places_.in_register(x)) std::swap(x, y);
       i.a = places_.in_any_register(x);
       i.b = last(y);
+      // The change of its sign is a copy.
+      const bool negated = !target_.fma_replaces_any && (o.detail & negate_addend) != 0;
+      if (negated && places_.in_register(z) && !places_.dies(z)) {
+        i.c = places_.in_any_register(z);
+        i.to = places_.define_apart(o);
+        return;
+      }
       i.to = places_.define_over(o, z);
       return;
     }

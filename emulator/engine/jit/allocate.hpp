@@ -10,6 +10,7 @@ struct Location {
   enum class Kind : std::uint8_t { None, Vector, Mask, Memory } kind = Kind::None;
   std::uint8_t number = 0;  ///< register number
   Place place;
+  bool lane = false;  ///< a register with a number in lane 0, for all lanes
 };
 
 /// Which operand of a fused multiply-add the result replaces.

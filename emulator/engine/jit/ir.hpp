@@ -64,7 +64,7 @@ enum class Op : std::uint8_t {
   /// The lanes of memory at `place` whose numbers are the integers in a.
   Gather,
   // masks to vectors and back
-  Select,       ///< mask a ? b : c
+  Select,       ///< mask a ? b : c; bit by bit with VectorTarget::selects_bits
   MaskToLanes,  ///< ones and zeros (AVX-512)
   LanesToMask,  ///< the lanes' top bits (AVX-512)
   // masks
@@ -93,6 +93,7 @@ enum class Predicate : std::uint8_t {
   Unordered = 0x03,
   NotEqual = 0x04,
   Less = 0x11,
+  LessEqual = 0x12,
   NotLess = 0x15
 };
 enum class IntPredicate : std::uint8_t {

@@ -21,11 +21,30 @@ ValuePlaces::ValuePlaces(const Block& block, VectorTarget target, RegisterLimits
       masks_(1, limits.masks, block.values.size()),
       uses_(block),
       slots_(spills, target, block.values.size()),
-      home_(block.values.size(), RegisterFile::none) {}
+      is_factor_(block.values.size(), false),
+      home_(block.values.size(), RegisterFile::none) {
+  if (target.multiplies_by_lane) find_factors();
+}
+
+/// Lanes of memory that are only factors of products.
+void ValuePlaces::find_factors() {
+  for (ValueId v = 0; v < block_.values.size(); ++v)
+    is_factor_[v] = value(v).in_memory && value(v).place.broadcast;
+  for (const Operation& o : block_.code) {
+    const bool multiplies = o.op == Op::Mul || o.op == Op::Fma;
+    const bool one = multiplies && is_factor_[o.in[0]] != is_factor_[o.in[1]];
+    each_operand(o, [&](ValueId v) {
+      if (!one || v == o.in[2]) is_factor_[v] = false;
+    });
+  }
+  // Loops leave all lanes of what they carry.
+  for (const Carried& c : block_.carried)
+    if (!c.is_constant) is_factor_[c.out] = false;
+}
 
 Location ValuePlaces::location(ValueId v) {
   const auto r = static_cast<std::uint8_t>(file(v).where(v));
-  return {in_mask_file(v) ? Location::Kind::Mask : Location::Kind::Vector, r, {}};
+  return {in_mask_file(v) ? Location::Kind::Mask : Location::Kind::Vector, r, {}, is_factor_[v]};
 }
 
 Instruction ValuePlaces::move(Op load_or_store, const Location& to, const Location& from) {

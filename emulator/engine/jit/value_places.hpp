@@ -72,6 +72,7 @@ class ValuePlaces {
     moves_.push_back(move(Op::Store, memory(to), from));
   }
 
+  void find_factors();
   void evict(ValueId v);
   void release(ValueId v);
   void place_in_register(ValueId v);
@@ -84,9 +85,10 @@ class ValuePlaces {
   RegisterFile vectors_, masks_;
   NextUses uses_;
   SpillSlots slots_;
-  std::vector<int> home_;       ///< preferred register by value
-  std::vector<int> homes_;      ///< register by carried value
-  std::uint32_t position_ = 0;  ///< index of the current operation
+  std::vector<bool> is_factor_;  ///< whether lane 0 of a value is enough
+  std::vector<int> home_;        ///< preferred register by value
+  std::vector<int> homes_;       ///< register by carried value
+  std::uint32_t position_ = 0;   ///< index of the current operation
 };
 
 }  // namespace gdr::jit

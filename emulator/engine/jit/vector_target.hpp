@@ -33,6 +33,13 @@ struct VectorTarget {
   /// Estimates have 8 bits, and the host has the factor of a Newton step as an instruction.
   bool newton_steps = false;
   bool floats = false;  ///< lanes of 32 bits; otherwise of 64
+  /// Select takes any bits as a mask.
+  bool selects_bits = false;
+  /// A factor may be lane 0 of a register, which needs no vector unit to be loaded.
+  bool multiplies_by_lane = false;
+  /// Two comparisons of the same numbers, for less and for equal, become one (measured on NEON
+  /// only).
+  bool joins_comparisons = false;
 
   constexpr std::uint32_t lane_bytes() const noexcept { return floats ? 4 : 8; }
   constexpr std::uint32_t lanes() const noexcept { return vector_bytes / lane_bytes(); }
@@ -60,6 +67,9 @@ constexpr VectorTarget vector_target(Isa isa, bool floats) noexcept {
     t.fma_replaces_any = false;
     t.gathers = false;
     t.newton_steps = true;
+    t.selects_bits = true;
+    t.multiplies_by_lane = true;
+    t.joins_comparisons = true;
   }
   return t;
 }

@@ -19,11 +19,11 @@ struct Simple {
 constexpr Simple unary[] = {{Op::Sqrt, a64::fsqrt},           {Op::RsqrtEstimate, a64::frsqrte},
                             {Op::RecipEstimate, a64::frecpe}, {Op::IntToFloat, a64::scvtf},
                             {Op::IntToDouble, a64::scvtf},    {Op::DoubleToInt, a64::fcvtzs}};
-constexpr Simple binary[] = {
-    {Op::Add, a64::fadd},        {Op::Sub, a64::fsub},          {Op::Mul, a64::fmul},
-    {Op::Divide, a64::fdiv},     {Op::RsqrtStep, a64::frsqrts}, {Op::RecipStep, a64::frecps},
-    {Op::And, a64::and_, false}, {Op::Or, a64::orr, false},     {Op::Xor, a64::eor, false},
-    {Op::IntAdd, a64::add},      {Op::IntSub, a64::sub}};
+constexpr Simple binary[] = {{Op::Add, a64::fadd},         {Op::Sub, a64::fsub},
+                             {Op::Divide, a64::fdiv},      {Op::RsqrtStep, a64::frsqrts},
+                             {Op::RecipStep, a64::frecps}, {Op::And, a64::and_, false},
+                             {Op::Or, a64::orr, false},    {Op::Xor, a64::eor, false},
+                             {Op::IntAdd, a64::add},       {Op::IntSub, a64::sub}};
 
 /// A comparison as an instruction, with exchanged operands, and as its complement.
 struct VectorComparison {
@@ -39,6 +39,8 @@ VectorComparison comparison_with(Predicate p) {
       return {a64::fcmeq, false, true};
     case Predicate::Less:
       return {a64::fcmgt, true, false};
+    case Predicate::LessEqual:
+      return {a64::fcmge, true, false};
     case Predicate::NotLess:
       return {a64::fcmgt, true, true};
     default:
@@ -72,6 +74,8 @@ class Arm64Emitter {
         return load(i);
       case Op::Store:
         return a_.access(a64::str_q, i.a.number, base(i.to.place), i.to.place.offset);
+      case Op::Mul:
+        return product(i, a64::fmul, a64::fmul_lane, to(i));
       case Op::Fma:
         return multiply_add(i);
       case Op::Max:
@@ -137,6 +141,8 @@ class Arm64Emitter {
     if (i.a.kind != Location::Kind::Memory) return copy(to(i), i.a.number);
     const Place& p = i.a.place;
     if (!p.broadcast) return a_.access(a64::ldr_q, to(i), base(p), p.offset);
+    if (i.to.lane)
+      return a_.access(c_.target.floats ? a64::ldr_s : a64::ldr_d, to(i), base(p), p.offset);
     unsigned at = base(p);
     if (p.offset != 0) {
       at = Assembler::address_register;
@@ -145,15 +151,24 @@ class Arm64Emitter {
     a_.two(c_.target.floats ? a64::ld1r_s : a64::ld1r_d, to(i), at);
   }
 
-  /// The result replaces the addend, whose sign is changed first, unless a factor has its register.
+  /// The result replaces the addend, whose sign is changed first, unless a factor has its register,
+  /// or the addend is in another one.
   void multiply_add(const Instruction& i) {
     const unsigned a = i.a.number, b = i.b.number;
     const bool negated = (i.detail & negate_addend) != 0;
     const unsigned sum = negated && (to(i) == a || to(i) == b) ? temporary : to(i);
-    if (negated) a_.two(typed(a64::fneg), sum, to(i));
+    if (negated)
+      a_.two(typed(a64::fneg), sum, i.c.kind == Location::Kind::Vector ? i.c.number : to(i));
     const bool minus = (i.detail & negate_product) != 0;
-    a_.three(typed(minus ? a64::fmls : a64::fmla), sum, a, b);
+    product(i, minus ? a64::fmls : a64::fmla, minus ? a64::fmls_lane : a64::fmla_lane, sum);
     copy(to(i), sum);
+  }
+
+  /// The factors a and b, of which one may be a lane.
+  void product(const Instruction& i, Word vectors, Word by_lane, unsigned result) {
+    const bool turned = i.a.lane, lane = turned || i.b.lane;
+    const unsigned a = turned ? i.b.number : i.a.number, b = turned ? i.a.number : i.b.number;
+    a_.three(typed(lane ? by_lane : vectors), result, a, b);
   }
 
   /// result = mask ? yes : no, by the instruction that replaces one of them.

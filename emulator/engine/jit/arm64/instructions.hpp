@@ -15,9 +15,11 @@ constexpr Word of_doubles = Word{1} << 22;
 // numbers: to, a, b
 constexpr Word fadd = 0x4e20d400, fsub = 0x4ea0d400, fmul = 0x6e20dc00, fdiv = 0x6e20fc00;
 constexpr Word fmla = 0x4e20cc00, fmls = 0x4ea0cc00;  // to + a * b, to - a * b
-constexpr Word fmaxnm = 0x4e20c400;                   // the number, if the other one is none
+// the same by lane 0 of b
+constexpr Word fmul_lane = 0x4f809000, fmla_lane = 0x4f801000, fmls_lane = 0x4f805000;
+constexpr Word fmaxnm = 0x4e20c400;  // the number, if the other one is none
 constexpr Word frsqrts = 0x4ea0fc00, frecps = 0x4e20fc00;
-constexpr Word fcmeq = 0x4e20e400, fcmgt = 0x6ea0e400;
+constexpr Word fcmeq = 0x4e20e400, fcmgt = 0x6ea0e400, fcmge = 0x6e20e400;
 // numbers: to, a
 constexpr Word fneg = 0x6ea0f800, fsqrt = 0x6ea1f800, frsqrte = 0x6ea1d800, frecpe = 0x4ea1d800;
 constexpr Word frintn = 0x4e218800, frintm = 0x4e219800, frintz = 0x4ea19800;
@@ -51,6 +53,7 @@ struct Access {
   unsigned size;
 };
 constexpr Access ldr_q{0x3dc00000, 0x3cc00000, 16}, str_q{0x3d800000, 0x3c800000, 16};
+constexpr Access ldr_s{0xbd400000, 0xbc400000, 4};
 constexpr Access ldr_d{0xfd400000, 0xfc400000, 8};
 constexpr Access ldr_x{0xf9400000, 0xf8400000, 8}, str_x{0xf9000000, 0xf8000000, 8};
 constexpr Access ldrsw{0xb9800000, 0xb8800000, 4}, prfm{0xf9800000, 0xf8800000, 8};

@@ -1,6 +1,7 @@
 #include "emulator/engine/native/codegen/loop_code.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "emulator/engine/jit/order.hpp"
@@ -31,12 +32,21 @@ unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
   return pressure <= max_pressure ? max_copies : 1;
 }
 
-/// Instructions without moves between registers where hosts execute these by renaming.
-std::size_t LoopScheduler::cost_of(const std::vector<jit::Instruction>& code) const {
-  const bool counts_moves = target_.memory == jit::MemoryOperands::None;
-  return static_cast<std::size_t>(std::ranges::count_if(code, [&](const jit::Instruction& i) {
-    return counts_moves || i.op != jit::Op::Load || i.a.kind == jit::Location::Kind::Memory;
-  }));
+/// Instructions without moves between registers where hosts execute these by renaming. Hosts
+/// without operands in memory do not; there a load of a vector counts less, because no vector unit
+/// takes part in it.
+double LoopScheduler::cost_of(const std::vector<jit::Instruction>& code) const {
+  constexpr double load_apart = 0.75;
+  const bool loads_apart = target_.memory == jit::MemoryOperands::None;
+  double cost = 0;
+  for (const jit::Instruction& i : code) {
+    const bool in_memory = i.a.kind == jit::Location::Kind::Memory;
+    if (i.op != jit::Op::Load || (loads_apart && (!in_memory || i.a.place.broadcast)))
+      cost += 1;
+    else if (in_memory)
+      cost += loads_apart ? load_apart : 1;
+  }
+  return cost;
 }
 
 /// With as many constants in registers as give the fewest instructions.
@@ -53,12 +63,12 @@ jit::AllocatedBlock LoopScheduler::allocated_loop(const jit::Block& block,
       carried < limits_.vectors ? std::min(constants.size(), limits_.vectors - carried) : 0;
   const std::size_t step = most / trials + 1;
   jit::AllocatedBlock best;
-  std::size_t lowest = ~std::size_t{0};
+  double lowest = std::numeric_limits<double>::infinity();
   const jit::SpillArea before = spills;
   for (std::size_t count = 0; count <= most; count += step) {
     jit::SpillArea used = before;
     jit::AllocatedBlock made = allocated(jit::with_resident(block, constants, count), used);
-    const std::size_t cost = cost_of(made.body);
+    const double cost = cost_of(made.body);
     if (cost >= lowest) continue;
     lowest = cost;
     best = std::move(made);
@@ -90,8 +100,8 @@ LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
   jit::SpillArea spills{base_spills, 0, 0}, few_spills = spills;
   jit::AllocatedBlock overlapped = allocated_loop(ordered, spills);
   jit::AllocatedBlock plain = allocated_loop(block, few_spills);
-  const auto cost = static_cast<double>(cost_of(overlapped.body));
-  const bool spills_too_much = cost > limit * static_cast<double>(cost_of(plain.body));
+  const double cost = cost_of(overlapped.body);
+  const bool spills_too_much = cost > limit * cost_of(plain.body);
   LoopCode made;
   made.body = std::move(spills_too_much ? plain : overlapped);
   made.spill_slots = (spills_too_much ? few_spills : spills).slots;
@@ -102,16 +112,16 @@ LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
 /// measured on the kernels of the library.
 std::optional<LoopCode> LoopScheduler::pipelined_loop(const jit::Block& block, unsigned iterations,
                                                       const LoopCode& plain) const {
-  constexpr double max_instructions = 1.2;
+  const double max_instructions = target_.memory == jit::MemoryOperands::None ? 1.1 : 1.2;
   constexpr std::size_t registers_for_work = 3;
   std::optional<LoopCode> best;
-  double lowest = max_instructions * iterations * static_cast<double>(cost_of(plain.body.body));
+  double lowest = max_instructions * iterations * cost_of(plain.body.body);
   for (const jit::PipelineSchedule& schedule : jit::pipeline_schedules(block)) {
     // What iterations leave each other is in registers, and the work itself needs some.
     if (block.carried.size() + schedule.crossing.size() + registers_for_work > limits_.vectors)
       continue;
     LoopCode made = scheduled_loop(schedule, iterations);
-    const auto cost = static_cast<double>(cost_of(made.body.body));
+    const double cost = cost_of(made.body.body);
     if (cost >= lowest) continue;
     best = std::move(made);
     lowest = cost;

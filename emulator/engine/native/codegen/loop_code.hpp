@@ -45,7 +45,7 @@ class LoopScheduler {
     return jit::allocate(block, target_, limits_, spills);
   }
   jit::AllocatedBlock allocated_loop(const jit::Block& block, jit::SpillArea& spills) const;
-  std::size_t cost_of(const std::vector<jit::Instruction>& code) const;
+  double cost_of(const std::vector<jit::Instruction>& code) const;
 
   const CodeContext& c_;
   jit::VectorTarget target_;

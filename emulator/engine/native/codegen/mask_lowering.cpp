@@ -56,6 +56,9 @@ MaskLowering::ValueId MaskLowering::both(const Node& node) {
     const ValueId mask = comparison(g_[inner], negated(inner));
     return v_.operation(Op::MaskAndNot, Type::Mask, v_.value(other), mask);
   }
+  if (const ComparedNumbers joined = v_.selection.less_or_equal(node); joined.a != no_ref)
+    return v_.compared(Op::Compare, v_.value(joined.a), v_.value(joined.b),
+                       code_of(jit::Predicate::LessEqual));
   ValueId a = v_.value(node.a), b = v_.value(node.b);
   const bool turned_a = v_.selection.is_complement(node.a);
   const bool turned_b = v_.selection.is_complement(node.b);

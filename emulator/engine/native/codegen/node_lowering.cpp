@@ -24,9 +24,6 @@ NodeLowering::ValueId NodeLowering::lower(std::uint32_t n) {
     case NodeOp::Max:
     case NodeOp::Min:
       return extremum(node);
-    case NodeOp::RsqrtEstimate:
-    case NodeOp::RecipEstimate:
-      return estimate(node);
     case NodeOp::Round:
       return round_to_short(node);
     case NodeOp::ShiftLeft:
@@ -62,18 +59,6 @@ NodeLowering::ValueId NodeLowering::plain(const Node& node) {
   }
   const ValueId b = node.b == no_ref ? no_value : v_.value(node.b);
   return v_.vector(simple_operation(node.op), v_.value(node.a), b);
-}
-
-/// Where the host's estimate has 8 bits, with a Newton step, after which it has 16. x * y comes
-/// first: y * y underflows for the largest x.
-NodeLowering::ValueId NodeLowering::estimate(const Node& node) {
-  const ValueId y = plain(node);
-  if (!v_.target.newton_steps) return y;
-  const ValueId x = v_.value(node.a);
-  const ValueId step = node.op == NodeOp::RecipEstimate
-                           ? v_.vector(Op::RecipStep, x, y)
-                           : v_.vector(Op::RsqrtStep, v_.vector(Op::Mul, x, y), y);
-  return v_.vector(Op::Mul, y, step);
 }
 
 /// An operation under a mask: other lanes are zero, or the select's other operand.

@@ -20,7 +20,6 @@ class NodeLowering {
 
  private:
   ValueId plain(const Node& node);
-  ValueId estimate(const Node& node);
   ValueId under_mask(const MaskedOperation& masked);
   ValueId select(const Node& node);
   ValueId extremum(const Node& node);

@@ -15,6 +15,7 @@ NodeSelection::NodeSelection(const Segment& segment, jit::VectorTarget target)
   find_inverted(segment);
   find_compared();
   if (target_.mask_registers) find_absorbed();
+  if (target_.joins_comparisons) find_joined();
 }
 
 bool NodeSelection::makes_operation(std::uint32_t n) const {
@@ -69,6 +70,14 @@ void NodeSelection::find_absorbed() {
   }
 }
 
+void NodeSelection::find_joined() {
+  for (std::uint32_t n = 0; n < g_.size(); ++n) {
+    const Node& node = g_[ref_to(n)];
+    if (!needed_[n] || node.op != NodeOp::Both || less_or_equal(node).a == no_ref) continue;
+    absorbed_[node_of(node.a)] = absorbed_[node_of(node.b)] = true;
+  }
+}
+
 /// Whether a Both is computed as the complement of an Or.
 bool NodeSelection::is_either(const Node& both) const {
   return is_complement(both.a) && is_complement(both.b) &&
@@ -106,6 +115,19 @@ MaskedOperation NodeSelection::absorbed_by_select(const Node& select) const {
   if (runs_under_complement(select) && is_complement(select.a))
     return {select.c, complement(select.a), select.b};
   return {};
+}
+
+ComparedNumbers NodeSelection::less_or_equal(const Node& both) const {
+  if (!target_.joins_comparisons || !is_either(both)) return {};
+  const bool first = g_[both.a].op == NodeOp::Negative;
+  const Ref less = first ? both.a : both.b, equal = first ? both.b : both.a;
+  const auto is_part = [&](Ref r, NodeOp op) {
+    return g_[r].op == op && has_one_use(r) && compared_[node_of(g_[r].a)];
+  };
+  if (!is_part(less, NodeOp::Negative) || !is_part(equal, NodeOp::IsZero)) return {};
+  const Node &x = g_[g_[less].a], &y = g_[g_[equal].a];
+  const bool same = (x.a == y.a && x.b == y.b) || (x.a == y.b && x.b == y.a);
+  return same ? ComparedNumbers{x.a, x.b} : ComparedNumbers{};
 }
 
 Ref NodeSelection::absorbed_by_both(const Node& both) const {

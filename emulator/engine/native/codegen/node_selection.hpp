@@ -14,6 +14,11 @@ struct MaskedOperation {
   Ref inner = no_ref, mask = no_ref, otherwise = no_ref;
 };
 
+/// The numbers of a comparison a <= b.
+struct ComparedNumbers {
+  Ref a = no_ref, b = no_ref;
+};
+
 /// Decisions about the nodes of a segment that depend on their uses.
 class NodeSelection {
  public:
@@ -34,11 +39,15 @@ class NodeSelection {
   MaskedOperation absorbed_by_select(const Node& select) const;
   /// A comparison under the mask of the other one; else no_ref.
   Ref absorbed_by_both(const Node& both) const;
+  /// What one comparison decides instead of those for less and for equal of which a Both joins the
+  /// complements; else no_ref.
+  ComparedNumbers less_or_equal(const Node& both) const;
 
  private:
   void find_inverted(const Segment& segment);
   void find_compared();
   void find_absorbed();
+  void find_joined();
   bool is_either(const Node& both) const;
   bool can_be_masked(Ref inner, Ref otherwise) const;
   bool runs_under_complement(const Node& select) const;

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "emulator/engine/native/codegen/operation_table.hpp"
+#include "emulator/engine/native/codegen/to_ir.hpp"
 
 namespace gdr::native {
 

@@ -82,6 +82,10 @@ std::uint64_t evaluate(const Node& n, std::uint64_t a, std::uint64_t b, std::uin
       return bits_of(1 / std::sqrt(x));
     case NodeOp::RecipEstimate:
       return bits_of(1 / x);
+    case NodeOp::RsqrtStep:
+      return bits_of(std::fma(-x, y, 3) / 2);
+    case NodeOp::RecipStep:
+      return bits_of(std::fma(-x, y, 2));
     case NodeOp::Divide:
       return bits_of(x / y);
     case NodeOp::Sqrt:

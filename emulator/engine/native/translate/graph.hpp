@@ -79,6 +79,9 @@ enum class NodeOp : std::uint8_t {
   Both,         ///< a and b
   // effects; they have no value
   Append,  ///< where a (mask) holds, appends b (bits) to a list; `bits`: AppendKey
+  // factors of Newton steps, for NEON
+  RsqrtStep,  ///< (3 - a b) / 2
+  RecipStep,  ///< 2 - a b
 };
 
 /// Signs of a fused multiply-add: bit 0 negates the product, bit 1 the addend.

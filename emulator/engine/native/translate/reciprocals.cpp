@@ -15,6 +15,13 @@ struct Maker {
   Ref fma(Ref a, Ref b, Ref c, std::uint8_t sign = fma_plain) const {
     return g.add({NodeOp::Fma, Kind::Number, sign, a, b, c, 0});
   }
+  Ref estimate(NodeOp op, Ref x) const { return g.op(op, Kind::Number, x); }
+  /// A Newton step by NEON's instruction, which doubles the bits of y. x y comes first: y y
+  /// underflows for the largest x.
+  Ref rsqrt_step(Ref x, Ref y, double scale = 1) const {
+    return mul(scaled(y, scale), g.op(NodeOp::RsqrtStep, Kind::Number, mul(x, y), y));
+  }
+  Ref recip_step(Ref x, Ref y) const { return mul(y, g.op(NodeOp::RecipStep, Kind::Number, x, y)); }
   /// scale * y, which is y where the scale is one.
   Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
 };
@@ -39,10 +46,19 @@ Ref zero_at_infinity(const Maker& m, NodeOp op, Ref x, double scale, Ref quotien
   return where_infinite(m.g, x, -INFINITY, m.number(scale * -0.0), made);
 }
 
+/// 1 / sqrt(x) or 1 / x in 14 bits (AVX2: 12): the host's estimate, with NEON's 8 bits after a
+/// Newton step.
+Ref host_estimate(const Maker& m, NodeOp op, Target target, Ref x) {
+  const Ref y = m.estimate(op, x);
+  if (target.isa != Isa::Neon) return y;
+  return op == NodeOp::RsqrtEstimate ? m.rsqrt_step(x, y) : m.recip_step(x, y);
+}
+
 /// y = 1 / sqrt(x) from an estimate of 14 bits (12 will do for floats): one Newton step, or one of
 /// fourth order. x * y comes first: neither it nor its product with y leaves the range of numbers.
-Ref rsqrt_by_estimate(const Maker& m, Ref x, double scale, bool coarse) {
-  const Ref y = m.g.op(NodeOp::RsqrtEstimate, Kind::Number, x);
+Ref rsqrt_by_estimate(const Maker& m, Target target, Ref x, double scale, bool coarse) {
+  const Ref y = host_estimate(m, NodeOp::RsqrtEstimate, target, x);
+  if (coarse && target.isa == Isa::Neon) return m.rsqrt_step(x, y, scale);
   const Ref t = m.mul(x, y);
   if (coarse) {
     const Ref half = m.scaled(y, scale / 2);
@@ -92,16 +108,22 @@ Ref rsqrt_by_integers(const Maker& m, Ref x, double scale, bool coarse) {
   return m.mul(y, m.fma(p, e, factor(1, 0)));
 }
 
-/// `of_quarter`: the host silently flushes an estimate that is too small for a float (AVX2, NEON),
-/// so the estimate of x / 4 is used.
+/// Whether the estimate of x / 4 is used: the host silently flushes one that is too small (AVX2,
+/// NEON). NEON's of x is also good where the result is as small: up to a scale of one, but for the
+/// rounding errors of a program's own.
+bool needs_quarter(Target target, double scale) {
+  constexpr double rounded_one = 1 + 0x1p-20;
+  return target.isa == Isa::Avx2 || (target.isa == Isa::Neon && std::abs(scale) > rounded_one);
+}
+
 /// `at_zero`: among floats, infinite for zero, and still no number for infinity.
-Ref recip_by_estimate(const Maker& m, Ref x, double scale, bool coarse, bool of_quarter,
+Ref recip_by_estimate(const Maker& m, Target target, Ref x, double scale, bool coarse,
                       bool at_zero = false) {
-  if (of_quarter) {
+  if (needs_quarter(target, scale)) {
     x = m.mul(x, m.number(0.25));
     scale /= 4;
   }
-  const Ref y = m.g.op(NodeOp::RecipEstimate, Kind::Number, x);
+  const Ref y = host_estimate(m, NodeOp::RecipEstimate, target, x);
   const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
   const Ref s = m.scaled(y, scale);
   // The error is no number for both; the estimate, infinite or zero, times infinity is what is
@@ -127,29 +149,31 @@ double scale_of(const Node& quotient, Precision precision) {
   return precision == Precision::Float ? static_cast<float>(exact) : exact;
 }
 
-Ref estimate_alone(const Maker& m, NodeOp op, Ref x, double scale) {
+Ref estimate_alone(const Maker& m, NodeOp op, Target target, Ref x, double scale) {
   const bool root = op == NodeOp::Rsqrt;
   const NodeOp estimate = root ? NodeOp::RsqrtEstimate : NodeOp::RecipEstimate;
-  return m.scaled(m.g.op(estimate, Kind::Number, x), scale);
+  return m.scaled(host_estimate(m, estimate, target, x), scale);
 }
 
 Ref reciprocal(const Maker& m, Target target, Ref x, double scale, bool coarse) {
   if (!has_estimates(target))
     return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), x));
-  const Ref made =
-      recip_by_estimate(m, x, scale, coarse, target.isa == Isa::Avx2 || target.isa == Isa::Neon);
+  const Ref made = recip_by_estimate(m, target, x, scale, coarse);
   return target.infinities ? zero_at_infinity(m, NodeOp::Recip, x, scale, made) : made;
 }
 
 Ref reciprocal_root(const Maker& m, Target target, Ref x, double scale, bool coarse) {
   const bool by_integers = target.isa == Isa::Avx2 && !target.square_roots;
   if (has_estimates(target) || by_integers) {
-    const Ref made = has_estimates(target) ? rsqrt_by_estimate(m, x, scale, coarse)
+    const Ref made = has_estimates(target) ? rsqrt_by_estimate(m, target, x, scale, coarse)
                                            : rsqrt_by_integers(m, x, scale, coarse);
     return target.infinities ? zero_at_infinity(m, NodeOp::Rsqrt, x, scale, made) : made;
   }
   // A GPU's function has an error of two units of the last place.
-  if (target.gpu) return with_infinity(m, target, x, estimate_alone(m, NodeOp::Rsqrt, x, scale));
+  if (target.gpu) {
+    const Ref root = estimate_alone(m, NodeOp::Rsqrt, target, x, scale);
+    return with_infinity(m, target, x, root);
+  }
   const Ref root = m.g.op(NodeOp::Sqrt, Kind::Number, x);
   return with_infinity(m, target, x, m.g.op(NodeOp::Divide, Kind::Number, m.number(scale), root));
 }
@@ -191,23 +215,23 @@ Segment with_steps(const Segment& s, Target target) {
   const std::vector<unsigned> uses = use_counts(s);
   return rewritten(s, [&](Graph& g, Ref r, const NodeMap& copy) {
     const Node& node = s.graph[r];
+    const Maker m{g};
     if (node.op == NodeOp::RecipEstimate && !has_estimates(target))
       return g.op(NodeOp::Divide, Kind::Number, g.number(1), copy(node.a));
-    const Maker m{g};
+    if (node.op == NodeOp::RecipEstimate && target.isa == Isa::Neon)
+      return host_estimate(m, node.op, target, copy(node.a));
     const bool floats = target.precision == Precision::Float;
-    if (floats && has_estimates(target) && target.isa != Isa::Neon &&
-        is_reciprocal_with_zero(s.graph, uses, node)) {
+    const bool alone = floats && target.mode == FloatMode::Fast &&
+                       (target.isa == Isa::Avx512 || target.isa == Isa::Neon);
+    if (floats && has_estimates(target) && !alone && is_reciprocal_with_zero(s.graph, uses, node)) {
       const Node& recip = s.graph[node.c];
       const double scale = scale_of(recip, target.precision);
-      if (target.mode != FloatMode::Fast || target.isa != Isa::Avx512)
-        return recip_by_estimate(m, copy(recip.a), scale, true, target.isa == Isa::Avx2, true);
+      return recip_by_estimate(m, target, copy(recip.a), scale, true, true);
     }
     if (node.op != NodeOp::Rsqrt && node.op != NodeOp::Recip) return no_ref;
     const Ref x = copy(node.a);
     const double scale = scale_of(node, target.precision);
-    if (floats && target.mode == FloatMode::Fast &&
-        (target.isa == Isa::Avx512 || target.isa == Isa::Neon))
-      return estimate_alone(m, node.op, x, scale);
+    if (alone) return estimate_alone(m, node.op, target, x, scale);
     const bool coarse = floats || node.detail == static_cast<std::uint8_t>(Accuracy::Short);
     if (node.op == NodeOp::Recip) return reciprocal(m, target, x, scale, coarse);
     return reciprocal_root(m, target, x, scale, coarse);
