@@ -1,7 +1,9 @@
 // Machine code for arm64, which any host can generate: the words of instructions, and the loops of
 // kernels.
 #include <algorithm>
+#include <bit>
 #include <filesystem>
+#include <numbers>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +13,8 @@
 #include "emulator/engine/native/program/compiled_section.hpp"
 #include "emulator/engine/native/program/program.hpp"
 #include "emulator/engine/vector/doubles/codegen/arm64/assemble.hpp"
+#include "engine/jit_interpreter.hpp"
+#include "engine/trace_builder.hpp"
 #include "support/catch.hpp"
 
 namespace gdr {
@@ -45,6 +49,10 @@ TEST_CASE("vector instructions of arm64 have the words of the GNU assembler") {
           {"fmls v1.4s, v2.4s, v3.4s", 0x4ea3cc41},
           {"frsqrts v1.2d, v2.2d, v3.2d", 0x4ee3fc41},
           {"fcmgt v1.2d, v2.2d, v3.2d", 0x6ee3e441},
+          {"fcmge v1.2d, v2.2d, v3.2d", 0x6e63e441},
+          {"fmul v1.4s, v2.4s, v19.s[0]", 0x4f939041},
+          {"fmla v1.2d, v2.2d, v19.d[0]", 0x4fd31041},
+          {"fmls v1.4s, v2.4s, v19.s[0]", 0x4f935041},
           {"cmhs v1.4s, v2.4s, v3.4s", 0x6ea33c41},
           {"ushl v1.2d, v2.2d, v3.2d", 0x6ee34441},
           {"fcvtzs v1.4s, v2.4s", 0x4ea1b841},
@@ -63,6 +71,10 @@ TEST_CASE("vector instructions of arm64 have the words of the GNU assembler") {
         a.three(a64::fmls, 1, 2, 3);
         a.three(a64::frsqrts | a64::of_doubles, 1, 2, 3);
         a.three(a64::fcmgt | a64::of_doubles, 1, 2, 3);
+        a.three(a64::fcmge | a64::of_doubles, 1, 2, 3);
+        a.three(a64::fmul_lane, 1, 2, 19);
+        a.three(a64::fmla_lane | a64::of_doubles, 1, 2, 19);
+        a.three(a64::fmls_lane, 1, 2, 19);
         a.three(a64::cmhs, 1, 2, 3);
         a.three(a64::ushl | a64::of_doubles, 1, 2, 3);
         a.two(a64::fcvtzs, 1, 2);
@@ -83,6 +95,7 @@ TEST_CASE("addresses and numbers of arm64 that do not fit an instruction take se
       {
           {"str q1, [x2, #65520]", 0x3dbffc41},
           {"ldur q1, [x2, #-16]", 0x3cdf0041},
+          {"ldr s1, [x2, #8]", 0xbd400841},
           {"stur q1, [x2, #8]", 0x3c808041},
           {"sub x16, x2, #0x1, lsl #12", 0xd1400450},
           {"ldr q1, [x16]", 0x3dc00201},
@@ -98,12 +111,64 @@ TEST_CASE("addresses and numbers of arm64 that do not fit an instruction take se
       [](Assembler& a) {
         a.access(a64::str_q, 1, 2, 65520);
         a.access(a64::ldr_q, 1, 2, -16);
+        a.access(a64::ldr_s, 1, 2, 8);
         a.access(a64::str_q, 1, 2, 8);
         a.access(a64::ldr_q, 1, 2, -4096);
         a.add(1, 2, 3 * 4096 + 7);
         a.add(1, 2, -(1 << 25) - 3);
         a.constant(1, 0x123456789abc);
       });
+}
+
+/// What the steps of a trace leave in rows of four lanes, by the IR for an instruction set.
+std::vector<double> rows_of(const codegen::Trace& trace, Isa isa, std::vector<double> rows,
+                            std::size_t* differences) {
+  const jit::VectorTarget target = jit::vector_target(isa, false);
+  jit::ConstantPool pool(target, codegen::base_constants);
+  const jit::Block block = codegen::to_ir(trace, target, {4 / target.lanes(), 1}, pool).element;
+  std::vector<std::uint8_t> constants = pool.bytes();
+  std::vector<std::byte*> bases(codegen::base_count);
+  bases[codegen::base_element] = reinterpret_cast<std::byte*>(rows.data());
+  bases[codegen::base_constants] = reinterpret_cast<std::byte*>(constants.data());
+  test::JitInterpreter(target, bases).run(block);
+  *differences =
+      static_cast<std::size_t>(std::ranges::count_if(block.code, [](const jit::Operation& o) {
+        return o.op == jit::Op::Fma && o.detail == jit::negate_addend;
+      }));
+  return rows;
+}
+
+TEST_CASE("numbers rounded to shorts have the same bits in the steps for arm64") {
+  test::TraceBuilder b;
+  b.trace.row_bytes = 4 * sizeof(double);
+  codegen::Step far;
+  far.bits = std::bit_cast<std::uint64_t>(0x1p28);
+  const codegen::StepId c = b.add(far), x = b.row(0);
+  const auto rounded = [&](codegen::StepId v) {
+    const codegen::StepId inner = b.step(jit::Op::Fma, v, c, v, jit::negate_addend);
+    return b.step(jit::Op::Fma, v, c, inner, jit::negate_addend);
+  };
+  b.store(1, rounded(x));
+  b.store(2, rounded(b.step(jit::Op::Mul, x, x)));
+
+  constexpr double tie = 1 + 0x1p-25;
+  for (const std::vector<double>& numbers :
+       {std::vector{0.0, -0.0, tie, -tie},
+        std::vector{tie + 0x1p-24, tie + 0x1p-52, 1e100, -1e-100},
+        std::vector{std::numbers::pi, -1 / 3.0, 0x1.ffffffffffffp0, 0x1p-1000}}) {
+    std::vector<double> rows(12);
+    std::ranges::copy(numbers, rows.begin());
+    std::size_t with_avx2 = 0, with_neon = 0;
+    const std::vector<double> expected = rows_of(b.trace, Isa::Avx2, rows, &with_avx2);
+    const std::vector<double> made = rows_of(b.trace, Isa::Neon, rows, &with_neon);
+    CHECK(with_avx2 == 4);
+    CHECK(with_neon == 0);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      CAPTURE(k, expected[k], made[k]);
+      CHECK(std::bit_cast<std::uint64_t>(expected[k]) == std::bit_cast<std::uint64_t>(made[k]));
+    }
+    if (numbers[2] == tie) CHECK(made[6] == 1);  // ties to even
+  }
 }
 
 TEST_CASE("branches of arm64 reach labels before and behind them") {
