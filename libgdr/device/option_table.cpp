@@ -64,7 +64,7 @@ void set_geometry(DeviceName& device, std::string_view option, std::string_view 
   device.given.emplace_back(option);
 }
 
-constexpr DeviceKind kinds[] = {
+constexpr DeviceKind all_kinds[] = {
     {"emulator", false, "emulator native exact ENGINE",
      "emulated boards in this process. The name of an engine stands for an emulator with it: "
      "`native:boards=2` is `emulator:engine=native,boards=2`"},
@@ -183,7 +183,7 @@ constexpr DeviceOption options[] = {
 
 }  // namespace
 
-std::span<const DeviceKind> device_kinds() noexcept { return kinds; }
+std::span<const DeviceKind> device_kinds() noexcept { return all_kinds; }
 
 std::span<const DeviceOption> device_options() noexcept { return options; }
 
