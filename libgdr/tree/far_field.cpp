@@ -26,6 +26,19 @@ ParticleArrays arrays_from(const Octree& tree, std::size_t first, std::size_t co
   return {&tree.at(0)[first], &tree.at(1)[first], &tree.at(2)[first], mass, count};
 }
 
+/// Adds what softening changes in the potential of a cluster at its distance: m / sqrt(r^2 + e^2)
+/// without m / r, and its gradient at a point.
+void add_softening(const Moments& m, double square, const Point& at, FieldPoint& sum) {
+  const double r2 = square_distance(at, m.centre), inverse = 1 / std::sqrt(r2);
+  const double part = 1 / std::sqrt(1 + square / r2);  // of the potential
+  const double potential = m.mass * inverse;
+  const double slope = potential * inverse * (1 - part * part * part);
+  sum.potential += potential * (part - 1);
+  sum.x += slope * (inverse * (at[0] - m.centre[0]));
+  sum.y += slope * (inverse * (at[1] - m.centre[1]));
+  sum.z += slope * (inverse * (at[2] - m.centre[2]));
+}
+
 }  // namespace
 
 FarField::FarField(const Octree& sources, std::span<const Moments> moments,
@@ -160,6 +173,7 @@ void FarField::compute_node(std::size_t number) {
   }
   std::array<std::vector<Expansion>, most_harmonics + 1> far;  // by degree
   counts_[number] = 0;
+  FieldPoint softening;
   while (!stack.empty()) {
     const std::uint32_t q = stack.back();
     stack.pop_back();
@@ -168,6 +182,8 @@ void FarField::compute_node(std::size_t number) {
     const bool few = node.group && pairs < pairs_of_translation;
     if (const unsigned degree = few ? 0 : degree_for(node, q); degree > 0) {
       far[degree].push_back(multipole(q));
+      if (softening_.all > 0)
+        add_softening(moments_[q], softening_.all, node.frame.centre, softening);
       ++counts_[number];
     } else if (!few && c.children > 0 && (node.group || moments_[q].radius > node.radius)) {
       for (std::uint32_t k = c.children; k-- > 0;) stack.push_back(c.child + k);
@@ -177,6 +193,7 @@ void FarField::compute_node(std::size_t number) {
   }
   for (unsigned degree = least_harmonics; degree <= degree_; ++degree)
     add_far_clusters(degree + node.degree - degree_, degree, far[degree], node.frame, local);
+  add_linear_field(softening, node.frame, local);
 }
 
 void FarField::compute(const Separation& separation, std::span<const std::uint32_t> groups) {

@@ -18,8 +18,9 @@ namespace gdr::tree {
 /// When a cluster is distant from a node.
 struct Separation {
   double theta = 0.5;  ///< the sum of their radii is less than theta times their distance
-  /// And the square of their distance is larger than this many times that of their softening,
-  /// beyond which softening is none.
+  /// And the square of their distance is larger than this many times that of their softening.
+  /// Beyond, one softening of all pairs is that of the cluster's mass at its centre, to first order
+  /// around the node; softening of each particle is none.
   double square_reach = 0;
 
   bool operator==(const Separation&) const = default;

@@ -164,7 +164,8 @@ void GravitySums::set_proxies(unsigned degree) {
 }
 
 /// The square of the distance, in softening lengths, at which softening changes potentials by less
-/// than the accuracy. A cluster at that distance has a small part of an acceleration.
+/// than twice the accuracy. A cluster at that distance has a small part of an acceleration, of
+/// whose softening the far field has the first order.
 double GravitySums::square_reach() const noexcept {
   return 0.3 / (options_.theta > 0 && !keeps_accuracy_ ? 1e-5 : options_.accuracy);
 }

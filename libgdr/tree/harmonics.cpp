@@ -242,6 +242,13 @@ GDR_FOR_EACH_ISA void add_local(unsigned from_degree, const Expansion& from, uns
     }
 }
 
+void add_linear_field(const FieldPoint& field, const Frame& frame, double* local) {
+  local[0] += field.potential;
+  local[2 * place(1, 0)] += frame.radius * field.z;
+  local[2 * place(1, 1)] += frame.radius * field.x;
+  local[2 * place(1, 1) + 1] += frame.radius * field.y;
+}
+
 GDR_FOR_EACH_ISA void evaluate_local(unsigned degree, const Expansion& local,
                                      const ParticleArrays& particles, FieldPoint* fields) {
   Terms terms;

@@ -70,4 +70,7 @@ struct FieldPoint {
 void evaluate_local(unsigned degree, const Expansion& local, const ParticleArrays& particles,
                     FieldPoint* fields);
 
+/// Adds to a local expansion a potential that is linear around its centre, where this is its value.
+void add_linear_field(const FieldPoint& field, const Frame& frame, double* local);
+
 }  // namespace gdr::tree

@@ -145,3 +145,24 @@ TEST_CASE("local expansions converge to the field of distant clusters, in units 
     CHECK(before < 1e-7);
   }
 }
+
+TEST_CASE("a linear potential in a local expansion is that potential and its gradient") {
+  const Frame frame{{1, -2, 0.5}, 0.75};
+  const Columns c = around(frame.centre, 0.4, 11, 5);
+  for (const unsigned degree : {2U, 9U}) {
+    std::vector<double> local(expansion_size(degree));
+    const FieldPoint field{3, 0.25, -1.5, 0.875};
+    add_linear_field(field, frame, local.data());
+    std::vector<FieldPoint> got(11);
+    evaluate_local(degree, {frame, local.data()}, c.arrays(0, 11), got.data());
+    for (std::size_t k = 0; k < 11; ++k) {
+      const double d[3] = {c.at[0][k] - frame.centre[0], c.at[1][k] - frame.centre[1],
+                           c.at[2][k] - frame.centre[2]};
+      CHECK(got[k].potential ==
+            Approx(field.potential + field.x * d[0] + field.y * d[1] + field.z * d[2]));
+      CHECK(got[k].x == Approx(field.x));
+      CHECK(got[k].y == Approx(field.y));
+      CHECK(got[k].z == Approx(field.z));
+    }
+  }
+}
