@@ -23,10 +23,12 @@ class ChoiceCosts {
         group_size_(static_cast<double>(group_size)) {}
 
   TreeCosts of;
-  double spent = 0;  ///< by the choice so far
+  double spent = 0;    ///< by the choice so far
+  bool found = false;  ///< whether a tree is known that is accurate
 
   /// The trees of the particles.
   double build() const { return of.build(in_.same ? sources_ : sources_ + targets_); }
+  double sample(double targets) const { return of.sample(targets * sources_); }
   /// Pseudo-particles up to a degree; for jerks, their momenta have three components.
   double proxies(unsigned degree) const {
     double points = 1;
@@ -38,7 +40,7 @@ class ChoiceCosts {
   double trial(double lists, double length, unsigned harmonics) const {
     const double sums = of.trial(lists, length);
     if (harmonics == 0) return sums;
-    return sums + of.expansions(std::min(lists * group_size_, targets_), harmonics);
+    return sums + of.expansions_of_some(std::min(lists * group_size_, targets_), harmonics);
   }
   /// Notes what sums with lists of this mean length are expected to save.
   void expect(double length, unsigned harmonics) {
@@ -46,8 +48,7 @@ class ChoiceCosts {
   }
   /// Whether a choice may cost so much more.
   bool affordable(double cost) const {
-    return is_chosen() ||
-           spent + cost <= (share_of_choice + share_of_saving * saving_) * direct_sums();
+    return is_chosen() || spent + cost <= budget_of_choice(saving_, found) * direct_sums();
   }
   /// Whether sums with lists of this mean length take less time than direct sums.
   bool is_fast(double length, unsigned harmonics) const {

@@ -20,9 +20,15 @@ namespace {
 /// Coordinates and sums of masses beyond these leave no room for squares.
 constexpr double largest_coordinate = 1e150, largest_mass = 1e290;
 
-/// bench/python_tree.py --particles 3e5 --accuracy 1e-3,1e-4,1e-5 --degree 2 (3, 4, 5)
-constexpr std::array<FirstChoice, 5> first_choices{
-    {{5e-3, 1, 0.8}, {3e-4, 2, 0.6}, {5e-5, 2, 0.33}, {5e-6, 4, 0.32}, {0, 5, 0.3}}};
+/// The degree of proxies from an accuracy on, and the theta that another accuracy needs with it:
+/// 40000 and 300000 particles of a Plummer sphere and a cube (bench/python_tree.py --degree 2).
+struct Usual {
+  double least_accuracy;
+  unsigned degree;
+  double accuracy, theta;
+};
+constexpr std::array<Usual, 4> usual_choices{
+    {{5e-3, 1, 5e-3, 0.8}, {5e-5, 2, 1e-3, 0.53}, {5e-6, 4, 1e-5, 0.32}, {0, 5, 1e-6, 0.3}}};
 
 /// The accuracy from which on expansions are faster than proxies.
 constexpr double least_accuracy_of_proxies = 5e-4;
@@ -44,9 +50,11 @@ double largest_size(const double* values, std::size_t n, unsigned threads) {
 
 }  // namespace
 
-const FirstChoice& first_choice(double accuracy) {
-  return *std::ranges::find_if(first_choices,
-                               [&](const FirstChoice& c) { return accuracy >= c.accuracy; });
+FirstChoice first_choice(double accuracy) {
+  const Usual& u = *std::ranges::find_if(
+      usual_choices, [&](const Usual& c) { return accuracy >= c.least_accuracy; });
+  const double theta = u.theta * std::pow(accuracy / u.accuracy, 1 / power_of_theta(u.degree));
+  return {u.degree, std::clamp(theta, smallest_theta, largest_theta)};
 }
 
 unsigned usual_degree(double accuracy) {
@@ -89,16 +97,20 @@ bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, b
          (cancel || options.accuracy < least_accuracy_of_proxies);
 }
 
-std::size_t samples_for(const TreeOptions& options, bool expansions) {
-  if (options.samples > 0) return options.samples;
-  return expansions ? 512 : 256;  // of expansions, few targets have much larger errors
+std::size_t samples_for(const TreeOptions& options, std::size_t targets, bool expansions) {
+  if (options.samples > 0) return std::min(options.samples, targets);
+  // Of expansions, few targets have much larger errors.
+  const std::size_t most = expansions ? 512 : 256;
+  // Where the choice is judged, 0.6 % of the direct sums.
+  const std::size_t least = options.method == TreeMethod::Auto ? 128 : most;
+  return std::min(targets, std::clamp<std::size_t>(targets / 160, least, most));
 }
 
 bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
   if (options.theta > 0) return true;
   const bool expansions = expansions_are_wanted(in, options, charges_cancel(in));
   ChoiceCosts costs(in, options, groups_of_expansions);
-  const std::size_t samples = std::min(samples_for(options, expansions), in.n_targets);
+  const std::size_t samples = samples_for(options, in.n_targets, expansions);
   const auto lists = static_cast<double>(blocks_of_sample(samples, samples_of_list(in)));
   const auto can_pay = [&](bool expand) {
     const double length = costs.least_length(expand);
@@ -106,7 +118,7 @@ bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
     costs.expect(length, harmonics);
     return costs.usually_pays(expand) &&
            costs.affordable(
-               costs.build() + static_cast<double>(samples * in.n_sources) +
+               costs.build() + costs.sample(static_cast<double>(samples)) +
                (expand ? costs.of.multipoles(static_cast<double>(in.n_sources), degree_of_trial)
                        : costs.proxies(first_choice(options.accuracy).degree)) +
                costs.trial(lists, length, harmonics));
@@ -114,10 +126,7 @@ bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
   return can_pay(false) || (expansions && can_pay(true));
 }
 
-std::size_t samples_of_list(const GravityInput& in) {
-  if (in.n_targets < 30'000) return 8;
-  return in.n_targets < 100'000 ? 4 : 1;
-}
+std::size_t samples_of_list(const GravityInput& in) { return in.n_targets < 100'000 ? 8 : 4; }
 
 TreeOptions with_earlier_choice(const TreeOptions& options) {
   TreeOptions kept = options;

@@ -21,17 +21,18 @@ constexpr unsigned degree_of_trial = 4;
 /// Targets with a common list.
 constexpr std::size_t groups_of_proxies = 256, groups_of_expansions = 64;
 
-/// A theta for proxies that usually does at the first attempt, relative to the usual one.
-constexpr double careful = 0.75;
+/// A theta for proxies that nearly always does at the first attempt, relative to the usual one.
+constexpr double careful = 0.85;
 
-/// The degree of proxies with the smallest processor time for an accuracy, and the theta to begin
-/// with.
+/// The degree of proxies with the smallest processor time for an accuracy, and the theta that it
+/// usually needs.
 struct FirstChoice {
-  double accuracy;  ///< the smallest one for this row
-  unsigned degree;
-  double theta;
+  unsigned degree = 0;
+  double theta = 0;
 };
-const FirstChoice& first_choice(double accuracy);
+FirstChoice first_choice(double accuracy);
+/// Errors of proxies of a degree grow with about this power of theta.
+constexpr double power_of_theta(unsigned degree) { return degree + 1.5; }
 
 /// The degree of expansions that an accuracy usually needs.
 unsigned usual_degree(double accuracy);
@@ -44,8 +45,8 @@ bool in_range(const GravityInput& in, unsigned threads);
 bool charges_cancel(const GravityInput& in);
 /// Proxies of charges that cancel have errors of the charges' sizes, and need many pairs.
 bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, bool cancel);
-/// The number of targets whose errors are measured.
-std::size_t samples_for(const TreeOptions& options, bool expansions);
+/// The number of targets whose errors are measured: fewer of few targets.
+std::size_t samples_for(const TreeOptions& options, std::size_t targets, bool expansions);
 /// Whether a choice may cost a tree, with which it begins, a sample and a trial.
 bool tree_is_affordable(const GravityInput& in, const TreeOptions& options);
 /// Targets of a sample that have a common list: more for few targets, whose lists are nearly as

@@ -30,10 +30,10 @@ bool GravitySearch::choose(const DirectSums& direct, const DirectSums& direct_je
   bool found = false;
   in_step(share_, "lengths of lists", [&] { found = can_pay(); });
   if (!found) return false;
+  costs_.spent += cost_of_sample();
   const SamplePlaces places = sample_places(sums_.groups(), samples(), samples_of_list(in_));
   sample_.emplace(sums_.targets(), places, direct);
   if (sums_.has_jerk()) jerk_sample_.emplace(sums_.targets(), places, direct_jerk);
-  costs_.spent += cost_of_sample();
   in_step(share_, "choice of a tree", [&] { found = choose_for_sample(); });
   return found;
 }
@@ -66,7 +66,7 @@ bool GravitySearch::proxies_can_pay() {
   const unsigned degree = degrees().front();
   sums_.plan_proxies_up_to(degree);
   // What a lucky choice would have.
-  constexpr double lucky = 1.2;
+  constexpr double lucky = 1.1;
   const double usual = options_.degree > 0 ? 1 : first_choice(options_.accuracy).theta;
   sums_.set_theta(std::min(lucky * usual, largest_theta));
   const double length = length_of_some_lists();
@@ -85,18 +85,19 @@ double GravitySearch::length_of_some_lists() {
     numbers.push_back(static_cast<std::uint32_t>(k));
   const GravitySums::Lengths lengths = sums_.lengths_of(numbers);
   costs_.spent += costs_.of.lists(static_cast<double>(numbers.size()), lengths.mean);
-  if (sums_.expands()) costs_.spent += costs_.of.expansions(lengths.targets, sums_.degree());
+  if (sums_.expands())
+    costs_.spent += costs_.of.expansions_of_some(lengths.targets, sums_.degree());
   counted_length_ = lengths.mean;
   return lengths.mean;
 }
 
 std::size_t GravitySearch::samples() const {
-  return std::min(samples_for(options_, sums_.wants_expansions()), in_.n_targets);
+  return samples_for(options_, in_.n_targets, sums_.wants_expansions());
 }
 
 /// The direct sums of the sample; nothing once they have been computed.
 double GravitySearch::cost_of_sample() const {
-  return sample_ ? 0 : static_cast<double>(samples()) * static_cast<double>(in_.n_sources);
+  return sample_ ? 0 : costs_.sample(static_cast<double>(samples()));
 }
 
 double GravitySearch::lists_of_trial() const {
@@ -208,7 +209,8 @@ std::vector<unsigned> GravitySearch::degrees() const {
 
 void GravitySearch::make_proxies(unsigned degree) {
   sums_.set_proxies(degree);
-  const bool one_trial = !costs_.affordable(2 * first_trial());
+  // Lists of a second trial may be longer.
+  const bool one_trial = !costs_.affordable(3 * first_trial());
   sums_.set_theta((one_trial ? careful : 1) * first_choice(options_.accuracy).theta);
 }
 
@@ -233,7 +235,7 @@ double GravitySearch::expected_length() const {
 /// bound with the present theta, if it is too large.
 bool GravitySearch::find_theta(double known) {
   const double wanted = accuracy_of_sample * options_.accuracy;
-  const double power = 1.0 / (sums_.degree() + 1.5);
+  const double power = 1 / power_of_theta(sums_.degree());
   double good = 0, bad = largest_theta * 1.1, theta = sums_.theta();
   for (unsigned attempt = 0; attempt < 8 && theta > smallest_theta; ++attempt) {
     const bool is_known = known > 0 && attempt == 0;
@@ -241,6 +243,7 @@ bool GravitySearch::find_theta(double known) {
     if (!is_known && !costs_.affordable(cost_of_trial(length))) break;
     const double error = is_known ? known : error_with(theta);
     (error <= wanted ? good : bad) = theta;
+    costs_.found = good > 0;
     const double growth = std::pow(0.9 * wanted / error, power);
     const bool near = error <= wanted && growth < 1.1;
     if (good > 0 && (near || bad < 1.1 * good || good == largest_theta)) break;
@@ -248,7 +251,11 @@ bool GravitySearch::find_theta(double known) {
     if (error == 0) next = 1.5 * theta;
     if (!(next > good && next < bad) || attempt > 3)
       next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
-    theta = std::min(next, largest_theta);
+    next = std::min(next, largest_theta);
+    // Lists grow by more than the square of the distances.
+    const double stretch = theta / next;
+    if (good == 0 && !is_fast(sums_.length_of_sample() * stretch * stretch)) break;
+    theta = next;
   }
   sums_.set_theta(good);
   return good > 0;

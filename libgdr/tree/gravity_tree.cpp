@@ -43,7 +43,7 @@ class GravityTree {
       if (!std::isfinite(error_.rms)) return false;
       if (options_.theta > 0 || error_.rms <= options_.accuracy) return true;
       const double smaller = std::pow(accuracy_of_sample * options_.accuracy / error_.rms,
-                                      1.0 / (sums_.degree() + 1.5));
+                                      1 / power_of_theta(sums_.degree()));
       const double step = std::clamp(smaller, 0.5, 0.8);
       sums_.set_theta(step * sums_.theta());
       // Lists grow by more than the square of the distances.

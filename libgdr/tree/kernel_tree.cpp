@@ -119,7 +119,7 @@ class KernelTree {
     sums_.list_seconds = sums_.sum_seconds = 0;
     for (;;) {
       sum_all();
-      add_largest();
+        add_largest();
       double error = 0;
       for (const ResultVector& vector : vectors_)
         error = std::max(error, sample_->error_of(vector, targets_.results, sample_->places()).rms);
@@ -193,7 +193,8 @@ class KernelTree {
     sums_.lists.pairs = 0;
     spent_ += costs_.lists(static_cast<double>(some.size()), length);
     expect(length);
-    const double choice = cost_of_proxies(degree) + static_cast<double>(samples()) * sources();
+    const double choice =
+        cost_of_proxies(degree) + costs_.sample(static_cast<double>(samples()) * sources());
     const double all = static_cast<double>(targets_.size);
     return choice + all * target_with(length) < most_of_direct * all * sources() &&
            affordable(choice + costs_.trial(lists_of_trial(), length));
@@ -204,7 +205,7 @@ class KernelTree {
   }
   /// Targets of the sample with a common list: more for few particles, whose lists are nearly as
   /// long as those of many.
-  std::size_t samples_of_list() const { return targets_.size < 30'000 ? 8 : 4; }
+  std::size_t samples_of_list() const { return targets_.size < 100'000 ? 8 : 4; }
   double lists_of_trial() const {
     return static_cast<double>(blocks_of_sample(samples(), samples_of_list()));
   }
@@ -222,8 +223,7 @@ class KernelTree {
   /// Whether a choice may cost so much more. Nothing is judged that the caller has chosen.
   bool affordable(double cost) const {
     const double direct = static_cast<double>(targets_.size) * sources();
-    return options_.degree > 0 ||
-           spent_ + cost <= (share_of_choice + share_of_saving * saving_) * direct;
+    return options_.degree > 0 || spent_ + cost <= budget_of_choice(saving_, found_) * direct;
   }
 
   /// Computes the groups of this process, and joins the results of all processes.
@@ -271,6 +271,7 @@ class KernelTree {
       if (next) sample_groups_.push_back({k, 0, groups_[g].box});
       ++sample_groups_.back().count;
     }
+    spent_ += costs_.sample(static_cast<double>(places.size()) * sources());
     trial_ = direct_sums(places);
     trial_rows_ = identity(places.size());
     sample_.emplace(std::move(sample), targets_.size, trial_.results);
@@ -352,6 +353,7 @@ class KernelTree {
       if (stopped_) break;
       const double error = error_with(theta);
       (error <= options_.accuracy ? good : bad) = theta;
+      found_ = found_ || good > 0;
       if (good > 0 && (good >= most_theta || bad < 1.08 * good || error > 0.6 * options_.accuracy))
         break;
       if (last_error > 0 && error > 0)
@@ -426,6 +428,7 @@ class KernelTree {
   std::optional<KernelSample> sample_;
   TreeCosts costs_;
   double spent_ = 0, saving_ = 0;  ///< by the choice so far; expected part of the direct sums
+  bool found_ = false;             ///< whether a tree is known that is accurate
   bool stopped_ = false;           ///< whether further trials would have cost too much
   double length_of_trial_ = 0;     ///< mean length of the lists of the last trial
   bool has_largest_ = false;       ///< whether the sample has the largest results

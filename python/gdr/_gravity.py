@@ -252,13 +252,14 @@ def gravity(
     16 for expansions, and ``theta``, the ratio of a cluster's radius and its distance, up to 0.95, with which
     ``accuracy`` is not used. ``group_size``: largest number of targets with a common list;
     ``leaf_size``: of particles in a cluster that is not divided; ``samples``: number of targets
-    whose errors are measured (256, or 512 with expansions).
+    whose errors are measured (256, or 512 with expansions, and down to 128 for less than 80000
+    targets whose method is chosen).
 
     For particles that have moved a little since an earlier call, ``earlier``, the ``tree`` of its
     result, has its method, degree and theta used again, which saves the choice, as long as the
-    measured error is at most ``accuracy``; else a new choice is made. The choice may cost 4 %
-    of what direct sums cost in ``calls`` such calls (1), and 8 % of what a tree is expected to
-    save. A bar shows the progress of sums with a tree that take
+    measured error is at most ``accuracy``; else a new choice is made. The choice may cost 5 %
+    of what direct sums cost in ``calls`` such calls (1), up to 9 % if a tree is expected to save
+    more than half of that, and, once an accurate tree is known, 5 % and 7 % of what it saves. A bar shows the progress of sums with a tree that take
     more than two seconds, on a terminal or in a notebook with tqdm.
 
     On a device "mpi" every rank passes its own particles, and all ranks get all particles for a

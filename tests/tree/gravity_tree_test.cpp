@@ -120,29 +120,36 @@ TEST_CASE("gravity with a tree is as accurate as asked for, in the sample and ev
   }
 }
 
-TEST_CASE("a choice that ends in direct sums computes few other pairs") {
-  // Softening, or the accuracy, leaves most sources to pairs. A choice may cost 4 % of the direct
-  // sums, and 8 % of what a tree is expected to save (TreeOptions::calls).
-  constexpr double most = 1 + 0.04 + 0.08;
+TEST_CASE("a choice computes few pairs beside those of its tree or of direct sums") {
+  // Softening, or the accuracy, leaves most sources to pairs. A choice may cost up to 9 % of direct
+  // sums that it ends in, and 5 % of them and 7 % of the saving of a tree (TreeOptions::calls). The
+  // second sample of results has 128 targets.
   const std::size_t n = 20'000;
-  const double all = static_cast<double>(n) * static_cast<double>(n);
-  std::size_t direct = 0;
+  const auto m = static_cast<double>(n);
+  const double all = m * m;
+  std::size_t direct = 0, trees = 0;
   for (const char* name : {"plummer", "cube", "two clusters"})
     for (const double eps : {0.0, 1e-2})
-      for (const double wanted : {1e-4, 1e-5, 1e-8}) {
+      for (const double wanted : {1e-2, 1e-3, 1e-4, 1e-5, 1e-8}) {
         CAPTURE(name, eps, wanted);
         const Bodies b = bodies_named(name, n);
         Device device = Device::open("native");
         Gravity gravity(device);
         Sums s(n);
         s.report = gravity.compute(n, b.x, b.m, eps, s.acc, s.pot, accuracy(wanted));
-        if (s.report.method != TreeMethod::Direct) continue;
         const auto pairs = static_cast<double>(device.statistics().interactions);
-        CHECK(pairs <= most * all);
-        CHECK(s.report.sources_per_target == static_cast<double>(n));
-        ++direct;
+        if (s.report.method == TreeMethod::Direct) {
+          CHECK(pairs <= 1.09 * all);
+          CHECK(s.report.sources_per_target == m);
+          ++direct;
+        } else {
+          const double sums = m * s.report.sources_per_target;
+          CHECK(pairs - sums - 128 * m <= 0.05 * all + 0.07 * (all - sums));
+          ++trees;
+        }
       }
   CHECK(direct > 0);
+  CHECK(trees > 0);
 }
 
 TEST_CASE("trees agree with sums in long doubles for every method and degree") {
@@ -195,6 +202,16 @@ TEST_CASE("expansions leave out clusters within the reach of a softening") {
       CAPTURE(eps, wanted);
       CHECK(rms_error(with_tree(b, eps, options), directly(b, eps)) <= wanted);
     }
+}
+
+TEST_CASE("a softening of 0.01 is no reason for direct sums at an accuracy of 1e-4") {
+  // Distant clusters have the first order of their softening: without it, errors did not fall below
+  // 1.3e-4 at any degree, and the choice ended in direct sums.
+  const Bodies b = plummer(40'000);
+  const Sums got = with_tree(b, 0.01, accuracy(1e-4));
+  CHECK(got.report.method == TreeMethod::Expansion);
+  CHECK(got.report.sources_per_target < 6000);
+  CHECK(rms_error(got, directly(b, 0.01)) <= 1e-4);
 }
 
 TEST_CASE("charges that cancel take expansions at any accuracy") {

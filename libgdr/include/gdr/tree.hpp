@@ -25,15 +25,17 @@ struct TreeOptions {
   double theta = 0;
   std::size_t group_size = 0;  ///< largest number of targets with a common list; 0: chosen
   std::size_t leaf_size = 0;   ///< largest number of particles of an undivided cluster; 0: chosen
-  /// Number of targets whose errors are measured; 0: 256, or 512 with expansions.
+  /// Number of targets whose errors are measured; 0: 256, or 512 with expansions, and fewer, at
+  /// least 128, for less than 80000 targets whose method is chosen.
   std::size_t samples = 0;
   /// The report of an earlier call, for particles that have moved a little since: its method,
   /// degree and theta are used again, without a choice, if the error with them is at most
   /// `accuracy`; else a new choice is made. Results depend on this report, and on no other state.
   /// `method`, `degree` and `theta` are not used with it. Null: none.
   const struct TreeReport* earlier = nullptr;
-  /// The number of calls for which a choice is to serve (`earlier`). The choice may cost 4 % of
-  /// what direct sums cost in all of them, and 8 % of what a tree is expected to save.
+  /// The number of calls for which a choice is to serve (`earlier`). The choice may cost 5 % of
+  /// what direct sums cost in all of them, up to 9 % if a tree is expected to save more than half
+  /// of that, and, once an accurate tree is known, 5 % and 7 % of what it saves.
   std::size_t calls = 1;
   /// Called now and then with the share of the sums that is done, 0 to 1, by one thread at a time.
   std::function<void(double)> progress = {};
