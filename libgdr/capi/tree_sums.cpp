@@ -46,7 +46,8 @@ void run(gdr_tree_sum& sum, std::span<const double> pos,
   const gdr_tree_sum_report all = {
       r.degree,        r.theta,          r.error,        r.largest_error,
       r.samples,       r.clusters,       r.groups,       r.sources_per_target,
-      r.build_seconds, r.choice_seconds, r.list_seconds, r.sum_seconds};
+      r.build_seconds, r.choice_seconds, r.list_seconds, r.sum_seconds,
+      r.error_seconds};
   copy_prefix(report.to, report.size, all);
 }
 

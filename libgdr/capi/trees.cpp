@@ -45,7 +45,8 @@ void copy_report(const gdr::TreeReport& r, gdr_tree_report* to, std::size_t size
                                r.choice_seconds,
                                r.list_seconds,
                                r.force_seconds,
-                               r.expansion_seconds};
+                               r.expansion_seconds,
+                               r.error_seconds};
   copy_prefix(to, size, all);
 }
 

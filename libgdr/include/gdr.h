@@ -202,10 +202,11 @@ typedef struct gdr_tree_report {
   uint64_t groups;           /* number of groups of targets */
   double sources_per_target; /* mean number of particles and proxies in a target's sums */
   double build_seconds;      /* time of making the tree */
-  double choice_seconds;     /* time of choosing the method and of measuring errors */
+  double choice_seconds;     /* time of choosing the method, by errors of trials */
   double list_seconds;       /* time of making lists */
   double force_seconds;      /* time of the sums */
   double expansion_seconds;  /* time of expansions */
+  double error_seconds;      /* time of measuring the errors of the results */
 } gdr_tree_report;
 
 /* How a sum of any law may be approximated; as in gdr/tree_sum.hpp. Members that are 0 have their
@@ -232,9 +233,10 @@ typedef struct gdr_tree_sum_report {
   uint64_t groups;           /* number of groups of targets */
   double sources_per_target; /* mean number of particles and proxies in a target's sums */
   double build_seconds;      /* time of making the tree */
-  double choice_seconds;     /* time of choosing degree and theta, and of measuring errors */
+  double choice_seconds;     /* time of choosing degree and theta, by errors of trials */
   double list_seconds;       /* time of making lists */
   double sum_seconds;        /* time of the sums */
+  double error_seconds;      /* time of measuring the errors of the results */
 } gdr_tree_sum_report;
 
 /* How exact an Ewald sum is, and how it is divided; as in gdr/ewald.hpp. Members that are 0 are

@@ -72,6 +72,7 @@ class GravityTree {
     r.groups = sums_.groups().size();
     r.sources_per_target = sums_.mean_length();
     sums_.add_times(r);
+    r.error_seconds = error_seconds_;
     return r;
   }
 
@@ -79,6 +80,7 @@ class GravityTree {
   /// Those of the sample, and of a second one: few targets with small accelerations may have most
   /// of them.
   void measure_errors() {
+    const AddElapsed timer(error_seconds_);
     const Sample& sample = search_.sample();
     error_ = sample.error_of(sample.rows_of(sums_.rows()));
     if (sample.is_whole()) return;
@@ -91,6 +93,7 @@ class GravityTree {
   GravitySums sums_;
   GravitySearch search_;
   SampleError error_;
+  double error_seconds_ = 0;
 };
 
 /// The sum with options that do not refer to an earlier one.

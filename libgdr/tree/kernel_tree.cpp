@@ -119,7 +119,8 @@ class KernelTree {
     sums_.list_seconds = sums_.sum_seconds = 0;
     for (;;) {
       sum_all();
-        add_largest();
+      const AddElapsed timer(error_seconds_);
+      add_largest();
       double error = 0;
       for (const ResultVector& vector : vectors_)
         error = std::max(error, sample_->error_of(vector, targets_.results, sample_->places()).rms);
@@ -152,6 +153,7 @@ class KernelTree {
     r.sources_per_target = sums_.lists.pairs / static_cast<double>(targets_.size);
     r.list_seconds = sums_.list_seconds;
     r.sum_seconds = sums_.sum_seconds;
+    r.error_seconds = error_seconds_;
     return r;
   }
 
@@ -430,6 +432,7 @@ class KernelTree {
   double spent_ = 0, saving_ = 0;  ///< by the choice so far; expected part of the direct sums
   bool found_ = false;             ///< whether a tree is known that is accurate
   bool stopped_ = false;           ///< whether further trials would have cost too much
+  double error_seconds_ = 0;       ///< time of measuring the errors of results
   double length_of_trial_ = 0;     ///< mean length of the lists of the last trial
   bool has_largest_ = false;       ///< whether the sample has the largest results
   std::vector<Proxies> proxies_;

@@ -43,9 +43,10 @@ class TreeSumReport:
     groups: int  #: number of groups of targets
     sources_per_target: float  #: mean number of particles and proxies in the sums of a target
     build_seconds: float  #: time of making the tree
-    choice_seconds: float  #: time of choosing degree and theta, and of measuring errors
+    choice_seconds: float  #: time of choosing degree and theta, by errors of trials
     list_seconds: float  #: time of making lists
     sum_seconds: float  #: time of the sums
+    error_seconds: float  #: time of measuring the errors of the results
 
 
 class TreeSum:

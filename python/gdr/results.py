@@ -68,10 +68,11 @@ class TreeReport(NamedTuple):
     groups: int  #: number of groups of targets
     sources_per_target: float  #: mean number of particles and proxies in the sums of a target
     build_seconds: float  #: time of making the tree
-    choice_seconds: float  #: time of choosing the method and of measuring errors
+    choice_seconds: float  #: time of choosing the method, by errors of trials
     expansion_seconds: float  #: time of expansions
     list_seconds: float  #: time of making lists
     force_seconds: float  #: time of the sums
+    error_seconds: float  #: time of measuring the errors of the results
 
 
 class TreeGravity(Gravity):

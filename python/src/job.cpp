@@ -173,7 +173,7 @@ py::dict fields_of(const TreeReport& r) {
                   "sources_per_target"_a = r.sources_per_target,
                   "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
                   "expansion_seconds"_a = r.expansion_seconds, "list_seconds"_a = r.list_seconds,
-                  "force_seconds"_a = r.force_seconds);
+                  "force_seconds"_a = r.force_seconds, "error_seconds"_a = r.error_seconds);
 }
 
 /// One softening length, or one for each source and perhaps for each target.

@@ -43,7 +43,8 @@ class PyTreeSum {
                     "samples"_a = r.samples, "clusters"_a = r.clusters, "groups"_a = r.groups,
                     "sources_per_target"_a = r.sources_per_target,
                     "build_seconds"_a = r.build_seconds, "choice_seconds"_a = r.choice_seconds,
-                    "list_seconds"_a = r.list_seconds, "sum_seconds"_a = r.sum_seconds);
+                    "list_seconds"_a = r.list_seconds, "sum_seconds"_a = r.sum_seconds,
+                    "error_seconds"_a = r.error_seconds);
   }
 
   DeviceObject<TreeSum> sum_;

@@ -223,7 +223,7 @@ PYTHON: Dict[str, str] = {
         "TreeSumReport",
         "TreeSumReport",
         "degree theta error largest_error reason samples clusters groups sources_per_target"
-        " build_seconds choice_seconds list_seconds sum_seconds",
+        " build_seconds choice_seconds list_seconds sum_seconds error_seconds",
     ),
     "TreeSumReport.results": "TreeSumReport.errors",
     "ResultError.name": "TreeSumReport.errors",
@@ -262,7 +262,8 @@ PYTHON: Dict[str, str] = {
         "TreeReport",
         "results.TreeReport",
         "method degree theta error largest_error jerk_error samples clusters groups sources_per_target"
-        " build_seconds choice_seconds expansion_seconds list_seconds force_seconds",
+        " build_seconds choice_seconds expansion_seconds list_seconds force_seconds"
+        " error_seconds",
     ),
     # the Hermite scheme
     "Hermite": "nbody.hermite",

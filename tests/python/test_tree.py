@@ -31,6 +31,7 @@ def test_a_tree_has_the_accuracy_that_is_asked_for(native, accuracy):
     assert rms(acc, right.acc) <= accuracy and np.abs(pot / right.pot - 1).max() < 10 * accuracy
     assert 0 < r.tree.error <= accuracy and r.tree.samples == (512 if accuracy < 1e-3 else 256)
     assert r.tree.sources_per_target < 12000 and r.tree.theta > 0
+    assert min(r.tree.build_seconds, r.tree.force_seconds, r.tree.error_seconds) > 0
 
 
 def test_errors_of_the_few_particles_whose_forces_cancel_are_measured(native):

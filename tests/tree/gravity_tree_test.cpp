@@ -211,6 +211,7 @@ TEST_CASE("a softening of 0.01 is no reason for direct sums at an accuracy of 1e
   const Sums got = with_tree(b, 0.01, accuracy(1e-4));
   CHECK(got.report.method == TreeMethod::Expansion);
   CHECK(got.report.sources_per_target < 6000);
+  CHECK(got.report.error_seconds > 0);
   CHECK(rms_error(got, directly(b, 0.01)) <= 1e-4);
 }
 

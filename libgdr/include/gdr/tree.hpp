@@ -55,10 +55,11 @@ struct TreeReport {
   std::size_t groups = 0;         ///< number of groups of targets
   double sources_per_target = 0;  ///< mean number of particles and proxies in a target's sums
   double build_seconds = 0;       ///< time of making the tree
-  double choice_seconds = 0;      ///< time of choosing the method and of measuring errors
+  double choice_seconds = 0;      ///< time of choosing the method, by errors of trials
   double expansion_seconds = 0;   ///< time of expansions
   double list_seconds = 0;        ///< time of making lists
   double force_seconds = 0;       ///< time of the sums
+  double error_seconds = 0;       ///< time of measuring the errors of the results
 };
 
 }  // namespace gdr

@@ -67,9 +67,10 @@ struct TreeSumReport {
   std::size_t groups = 0;                 ///< number of groups of targets
   double sources_per_target = 0;  ///< mean number of particles and proxies in a target's sums
   double build_seconds = 0;       ///< time of making the tree
-  double choice_seconds = 0;      ///< time of choosing degree and distance, and of their errors
+  double choice_seconds = 0;      ///< time of choosing degree and distance, by errors of trials
   double list_seconds = 0;        ///< time of making lists
   double sum_seconds = 0;         ///< time of the sums
+  double error_seconds = 0;       ///< time of measuring the errors of the results
 };
 
 /// A kernel summed over all sources to an accuracy, in O(N log N): clusters of sources that are far
