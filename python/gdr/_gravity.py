@@ -259,8 +259,9 @@ def gravity(
     result, has its method, degree and theta used again, which saves the choice, as long as the
     measured error is at most ``accuracy``; else a new choice is made. The choice may cost 5 %
     of what direct sums cost in ``calls`` such calls (1), up to 9 % if a tree is expected to save
-    more than half of that, and, once an accurate tree is known, 5 % and 7 % of what it saves. A bar shows the progress of sums with a tree that take
-    more than two seconds, on a terminal or in a notebook with tqdm.
+    more than half of that, and, once an accurate tree is known, 5 % and 7 % of what it saves. A bar
+    shows the progress of sums with a tree that take more than two seconds, on a terminal or in a
+    notebook with tqdm.
 
     On a device "mpi" every rank passes its own particles, and all ranks get all particles for a
     tree.
