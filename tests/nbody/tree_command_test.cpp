@@ -59,7 +59,7 @@ nlohmann::json run_json(Words words) {
 TEST_CASE("forces to an accuracy have the error that the report says") {
   const TemporaryFolder folder;
   const std::string file = folder.file("sphere.hdf5");
-  write_sphere(file, 12000);
+  write_sphere(file, 20000);
   const Words force = {"force", file, "--eps", "0.01", "-o"};
   const auto with = [&](const std::string& out, const Words& more) {
     Words words = force;
@@ -73,8 +73,8 @@ TEST_CASE("forces to an accuracy have the error that the report says") {
   CHECK(tree.at("accuracy") == 2e-3);
   CHECK(tree.at("direct_sums") == 0);
   CHECK(tree.at("error") <= 2e-3);
-  CHECK(tree.at("samples") == 256);
-  CHECK(json.at("interactions") < 12000.0 * 12000 / 2);
+  CHECK(tree.at("samples") == 128);
+  CHECK(json.at("interactions") < 20000.0 * 20000 / 2);
   const hdf5::Reader right(folder.file("direct.hdf5")), found(folder.file("tree.hdf5"));
   CHECK(found.attribute("/", "error")->front() == double(tree.at("error")));
   CHECK(found.attribute("/", "accuracy")->front() == 2e-3);
