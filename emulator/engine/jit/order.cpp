@@ -169,7 +169,7 @@ class PressureScheduler {
   unsigned next_rank_ = 0;
   std::set<Ready> ready_;
   std::vector<Ready> entry_;    ///< entry of each operation that is ready
-  std::vector<bool> is_ready_;  ///< whether each operation is ready
+  std::vector<char> is_ready_;  ///< whether each operation is ready
   std::uint32_t next_number_ = 0;
 };
 

@@ -15,7 +15,7 @@ class RegisterFile {
 
   /// Registers 0 .. count - 1, without those below `first`.
   RegisterFile(unsigned first, unsigned count, std::size_t values)
-      : first_(first), holder_(count, no_value), pinned_(count, false), register_(values, none) {}
+      : first_(first), holder_(count, no_value), register_(values, none) {}
 
   int where(ValueId value) const noexcept { return register_[value]; }
   ValueId holder(int r) const noexcept { return holder_[static_cast<std::size_t>(r)]; }
@@ -28,11 +28,9 @@ class RegisterFile {
     holder_[static_cast<std::size_t>(register_[value])] = no_value;
     register_[value] = none;
   }
-  void pin(int r, bool on) noexcept { pinned_[static_cast<std::size_t>(r)] = on; }
-  bool is_free(int r) const noexcept {
-    return holder(r) == no_value && !pinned_[static_cast<std::size_t>(r)];
-  }
-  void unpin_all() noexcept { pinned_.assign(pinned_.size(), false); }
+  void pin(int r, bool on) noexcept { pinned_ = (pinned_ & ~bit(r)) | (on ? bit(r) : 0); }
+  bool is_free(int r) const noexcept { return holder(r) == no_value && !is_pinned(r); }
+  void unpin_all() noexcept { pinned_ = 0; }
 
   /// A free register, if possible one for which `avoid` is false, or none.
   template <typename Avoid>
@@ -52,7 +50,7 @@ class RegisterFile {
     int best = none;
     std::uint64_t latest = 0;
     for (unsigned r = first_; r < holder_.size(); ++r) {
-      if (pinned_[r] || holder_[r] == no_value) continue;
+      if (holder_[r] == no_value || is_pinned(static_cast<int>(r))) continue;
       const std::uint64_t use = next_use(holder_[r]);
       if (best != none && use <= latest) continue;
       best = static_cast<int>(r);
@@ -62,10 +60,13 @@ class RegisterFile {
   }
 
  private:
+  static std::uint64_t bit(int r) noexcept { return std::uint64_t{1} << r; }
+  bool is_pinned(int r) const noexcept { return (pinned_ & bit(r)) != 0; }
+
   unsigned first_;
   std::vector<ValueId> holder_;  ///< value in each register
-  std::vector<bool> pinned_;
-  std::vector<int> register_;  ///< register of each value
+  std::uint64_t pinned_ = 0;     ///< set of registers: no host has more than 64 of a class
+  std::vector<int> register_;    ///< register of each value
 };
 
 }  // namespace gdr::jit

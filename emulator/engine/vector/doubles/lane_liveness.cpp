@@ -16,7 +16,11 @@ void LaneLiveness::join(const LaneLiveness& other) {
 }
 
 void RowNumbering::add(RowId row) {
-  if (numbers_.try_emplace(row, static_cast<int>(rows_.size())).second) rows_.push_back(row);
+  std::vector<int>& of_kind = numbers_[static_cast<std::size_t>(row.kind)];
+  if (row.number >= of_kind.size()) of_kind.resize(row.number + 1, none);
+  if (of_kind[row.number] != none) return;
+  of_kind[row.number] = static_cast<int>(rows_.size());
+  rows_.push_back(row);
 }
 void RowNumbering::add(const RowSpan& span, std::uint32_t elements) {
   if (!span.used) return;

@@ -6,7 +6,7 @@
 // of which hold in a lane in which the row is live. Dropping a literal is always correct.
 #pragma once
 
-#include <map>
+#include <array>
 #include <vector>
 
 #include "emulator/engine/vector/doubles/row_program.hpp"
@@ -52,14 +52,21 @@ class RowNumbering {
  public:
   void add(const RowSpan& span, std::uint32_t elements);
   void add(const std::vector<RowOp>& ops);
-  int number(RowId row) const { return numbers_.at(row); }
-  bool has(RowId row) const { return numbers_.count(row) != 0; }
+  /// The number of a row that was added.
+  int number(RowId row) const { return numbers_[static_cast<std::size_t>(row.kind)][row.number]; }
+  bool has(RowId row) const {
+    const std::vector<int>& of_kind = numbers_[static_cast<std::size_t>(row.kind)];
+    return row.number < of_kind.size() && of_kind[row.number] != none;
+  }
   std::size_t size() const { return rows_.size(); }
   RowId row(int number) const { return rows_[static_cast<std::size_t>(number)]; }
 
  private:
+  static constexpr int none = -1;
+
   void add(RowId row);
-  std::map<RowId, int> numbers_;
+  /// By kind and number of a row: number, or none. Numbers of rows are small.
+  std::array<std::vector<int>, row_kinds> numbers_;
   std::vector<RowId> rows_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,7 @@ namespace gdr {
 
 /// Kinds of rows. A word has separate rows for each of its forms.
 enum class RowKind : std::uint8_t { Short, Head, Tail, Mask, Constant, Scratch };
+constexpr std::size_t row_kinds = 6;
 
 /// A row, before layout.
 struct RowId {
