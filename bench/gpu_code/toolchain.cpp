@@ -29,10 +29,15 @@ void write(const fs::path& path, const std::string& text) {
     throw Error(ErrorCategory::Io, path.string() + " cannot be written");
 }
 
-std::vector<std::string> clang_command(const std::string& clang, const fs::path& text,
-                                       const fs::path& to, const std::vector<std::string>& target) {
+/// Levels of optimisation: of code whose instructions are counted, and of code that shows only that
+/// a compiler accepts its text, for which the highest level would take three times as long.
+constexpr const char *counted = "-O3", *accepted = "-O0";
+
+std::vector<std::string> clang_command(const std::string& clang, const char* level,
+                                       const fs::path& text, const fs::path& to,
+                                       const std::vector<std::string>& target) {
   std::vector<std::string> command{
-      clang, "-x", "cl",       "-cl-std=CL1.2", "-O3", "-Xclang", "-finclude-default-header",
+      clang, "-x", "cl",       "-cl-std=CL1.2", level, "-Xclang", "-finclude-default-header",
       "-S",  "-o", to.string()};
   command.insert(command.end(), target.begin(), target.end());
   command.push_back(text.string());
@@ -51,8 +56,8 @@ bool can_compile(const std::string& clang, const std::string& library) {
   const WorkFolder folder;
   const fs::path text = folder.path() / "probe.cl", to = folder.path() / "probe.s";
   write(text, "__kernel void run(__global double* x) { x[get_global_id(0)] = 1; }\n");
-  return run_tool(clang_command(clang, text, to, for_nvidia(library))).succeeded &&
-         run_tool(clang_command(clang, text, to, for_amd)).succeeded;
+  return run_tool(clang_command(clang, accepted, text, to, for_nvidia(library))).succeeded &&
+         run_tool(clang_command(clang, accepted, text, to, for_amd)).succeeded;
 }
 
 unsigned sum_of(const std::string& text, const std::regex& pattern) {
@@ -135,11 +140,12 @@ std::optional<MachineCode> Toolchain::compile(const std::string& text) const {
   const fs::path source = folder.path() / "kernel.cl", ptx = folder.path() / "kernel.ptx",
                  binary = folder.path() / "kernel.cubin";
   write(source, text);
-  run_required_tool(clang_command(clang_, source, folder.path() / "amd.s", for_amd));
+  run_required_tool(clang_command(clang_, accepted, source, folder.path() / "amd.s", for_amd));
+  const char* const level_of_ptx = no_machine_code_.empty() ? counted : accepted;
   if (nvrtc_)
     write(ptx, nvrtc_->compile(text, capability, true).bytes.c_str());
   else
-    run_required_tool(clang_command(clang_, source, ptx, for_nvidia(library_)));
+    run_required_tool(clang_command(clang_, level_of_ptx, source, ptx, for_nvidia(library_)));
   if (!no_machine_code_.empty()) return std::nullopt;
   // As the interfaces do with such a text (cuda/compiler.cpp, opencl.cpp).
   const std::string level = gpu::wants_few_registers(text) ? "-O1" : "-O3";
