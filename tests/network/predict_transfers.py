@@ -3,8 +3,9 @@
 
 usage: predict_transfers.py GDR
 
-Six settings at reduced rates, side by side: throughputs agree within a tenth. Status 77 where network
-namespaces or TUN devices are not available.
+Six settings at reduced rates, side by side: throughputs agree within a tenth. Where they do not, and other processes
+delayed the relay, which reports that, they are not compared. Status 77 where network namespaces or TUN devices are not
+available, or nothing could be compared.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +26,8 @@ BULK = f"{shlex.quote(sys.executable)} {shlex.quote(str(FOLDER / 'bulk.py'))}"
 MTU = 1500
 FRAME, HEADERS, STAMPED_HEADERS = 38, 40, 52  # bytes: Ethernet; IPv4 and TCP, with timestamps
 AGREEMENT = 0.1
-ATTEMPTS = 3  # other processes may delay the relay
+ATTEMPTS = 2  # other processes may delay the relay
+DELAYED = 0.1  # of the round trip: a relay that is later than that has another throughput
 AT_ONCE = 6
 
 
@@ -49,7 +52,7 @@ SETTINGS = (
     Setting("a stream that fills the line", 20e6, 0.06, 300e3),
     Setting("a queue of one window", 8e6, 0.1, 100e3, seconds=16, skip=6),
     Setting("pacing", 20e6, 0.06, 300e3, congestion="paced", pace=8e6),
-    Setting("each 500th packet is lost", 12e6, 0.3, 400e3, 500, seconds=44, skip=12),
+    Setting("each 500th packet is lost", 12e6, 0.15, 400e3, 500, seconds=24, skip=7),
     Setting("four streams in one queue", 12e6, 0.08, 200e3, streams=4),
     Setting("two streams merged in turn", 16e6, 0.04, 400e3, streams=2, merge="round-robin"),
 )  # fmt: skip
@@ -72,21 +75,27 @@ def predicted(s: Setting) -> float:
     return 8 * rate * MTU / (MTU - HEADERS)
 
 
-def measured(s: Setting) -> float:
-    """The same of a transfer."""
+def measured(s: Setting) -> tuple[float, bool]:
+    """The same of a transfer, and whether other processes delayed the relay."""
     client = f"{BULK} send $RELAY_SERVER 5000 --seconds {s.seconds} --skip {s.skip} --streams {s.streams}"
     client += f" --pacing {s.pace}" if s.pace else ""
     client += f" --congestion {'reno' if s.pace else s.congestion}"
     options = f"""--rate {s.rate:.0f} --rtt {s.rtt * 1e3:g}ms --mtu {MTU} --queue {s.queue:.0f} --buffers 8M
         --loss-period {s.period},0 --merge {s.merge} --quiet --server-wait 90s --time-limit 90s"""
-    command = [GDR, "relay", *shlex.split(options), "--server", f"{BULK} receive 5000", "--client", client]
-    run = subprocess.run(
-        command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    if run.returncode:
-        sys.exit(f"{s.name}: status {run.returncode}\n{run.stderr}")
+    with tempfile.TemporaryDirectory() as folder:
+        counts = Path(folder) / "counts.json"
+        command = [GDR, "relay", *shlex.split(options), "--json", str(counts)]
+        command += ["--server", f"{BULK} receive 5000", "--client", client]
+        run = subprocess.run(
+            command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
+        if run.returncode:
+            sys.exit(f"{s.name}: status {run.returncode}\n{run.stderr}")
+        relay = json.loads(counts.read_text(encoding="utf-8"))["relay"]
     rate: float = json.loads(run.stdout)["bits_per_second"]
-    return rate * MTU / (MTU - STAMPED_HEADERS)
+    dropped = relay["packets_not_read"] + relay["packets_not_written"]
+    delayed = dropped > 0 or relay["latest_seconds"] > DELAYED * s.rtt
+    return rate * MTU / (MTU - STAMPED_HEADERS), delayed
 
 
 def main() -> int:
@@ -95,25 +104,32 @@ def main() -> int:
         print(f"skipped: {available.stderr.strip()}")
         return SKIPPED
     left = list(SETTINGS)
-    for attempt in range(ATTEMPTS):
+    compared = disturbed = 0
+    for _ in range(ATTEMPTS):
         with ThreadPoolExecutor(AT_ONCE) as pool:
             transfers = list(pool.map(measured, left))
         failed = []
-        for setting, transfer in zip(left, transfers, strict=True):
+        disturbed = 0
+        for setting, (transfer, delayed) in zip(left, transfers, strict=True):
             prediction = predicted(setting)
             deviation = transfer / prediction - 1
             good = abs(deviation) < AGREEMENT
+            outcome = "ok" if good else "not compared, the relay was delayed" if delayed else "FAILED"
             print(
-                f"{'ok' if good else 'FAILED'}: {setting.name}: measured {transfer * 1e-6:.2f} Mbit/s, "
+                f"{outcome}: {setting.name}: measured {transfer * 1e-6:.2f} Mbit/s, "
                 f"predicted {prediction * 1e-6:.2f}, {100 * deviation:+.1f} %",
                 flush=True,
             )
+            compared += good
+            disturbed += delayed and not good
             if not good:
                 failed.append(setting)
         left = failed
         if not left:
             return 0
-    return 1
+    if len(left) > disturbed:
+        return 1
+    return 0 if compared > 0 else SKIPPED
 
 
 if __name__ == "__main__":
