@@ -24,7 +24,8 @@ constexpr unsigned no_limit = 0, pipelined_percent = 50, unpipelined_percent[] =
 /// Loops with more operations are not pipelined: the search would take minutes.
 constexpr std::size_t max_pipelined_ops = 600;
 
-/// The computing time of the search by effort, relative to the default.
+/// The computing time of the search by effort, relative to the default. Effort 0 has a tenth of it
+/// to find a first schedule, which is the result.
 constexpr std::array<double, 10> effort_factors{0.1, 0.4, 1, 2, 4, 8, 16, 32, 64, 128};
 
 /// A way of pipelining.
@@ -89,8 +90,7 @@ class CodeGenerator {
     const unsigned most = options_.elements != 0 ? options_.elements : max_elements;
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
     const bool overlaps =
-        options_.pipeline &&
-        compile_pipelined(fewest, most, effort_factors[std::min(options_.effort, 9U)]);
+        options_.pipeline && compile_pipelined(fewest, most, std::min(options_.effort, 9U));
     if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least()) compile_unpipelined(fewest, most);
     if (!found_) fail(fewest);
     if (options_.pipeline && !out_.pipelined)
@@ -132,7 +132,7 @@ class CodeGenerator {
 
   /// Modulo scheduling of all alternatives: numbers of targets per PE, with and without
   /// rematerialization, in all ways of pipelining.
-  bool compile_pipelined(unsigned fewest, unsigned most, double effort_factor) {
+  bool compile_pipelined(unsigned fewest, unsigned most, unsigned effort) {
     std::vector<std::unique_ptr<Variant>> variants;
     for (unsigned elements = most; elements >= fewest; --elements)
       for (const unsigned percent : {no_limit, pipelined_percent})
@@ -158,7 +158,9 @@ class CodeGenerator {
     constexpr std::size_t least_ops = 88, max_ops = 130;
     SearchOptions search;
     search.changes = static_cast<std::uint64_t>(
-        changes_per_op * static_cast<double>(std::clamp(ops, least_ops, max_ops)) * effort_factor);
+        changes_per_op * static_cast<double>(std::clamp(ops, least_ops, max_ops)) *
+        effort_factors[effort]);
+    search.ends_at_first = effort == 0;
     if (masks_exceed_registers(fewest)) search.changes /= 10;
     search.progress = options_.progress;
     record_failure("no schedule was found");
@@ -325,7 +327,7 @@ class CodeGenerator {
     // A pipelined loop may leave room for a few more.
     for (longest.list_size = fits + 1; options_.pipeline && longest.list_size < asked;
          ++longest.list_size) {
-      if (!compile_pipelined(elements, elements, effort_factors[0])) break;
+      if (!compile_pipelined(elements, elements, 0)) break;
       fits = longest.list_size;
     }
     longest.list_size = asked;

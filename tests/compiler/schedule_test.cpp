@@ -137,6 +137,19 @@ TEST_CASE("the resources of a partial schedule do not depend on the order of its
   }
 }
 
+TEST_CASE("the least effort takes the first schedule, of which others are improvements") {
+  CompileOptions options;
+  options.effort = 0;
+  double last = -1;
+  options.progress = [&](double share) { last = share; };
+  const CompileResult r = compile_kernel(library_text("lennard_jones"), "lennard_jones", options);
+  REQUIRE(r.ok());
+  CHECK(r.pipelined);
+  CHECK(last >= 0);
+  CHECK(last < 0.5);  // of the time in which there must be a schedule
+  CHECK(r.initiation_interval > compiled(library_text("lennard_jones"), 1).initiation_interval);
+}
+
 TEST_CASE("progress of a compilation grows from 0 to 1") {
   CompileOptions options;
   options.effort = 1;

@@ -38,7 +38,7 @@ class AlternativeSearch {
   }
 
   std::optional<std::size_t> run() {
-    if (find_first()) descend();
+    if (find_first() && !options_.ends_at_first) descend();
     return found_;
   }
 

@@ -22,6 +22,7 @@ struct Alternative {
 struct SearchOptions {
   /// Changes of partial schedules in all attempts: the computing time, independent of the host.
   std::uint64_t changes = 0;
+  bool ends_at_first = false;  ///< the first schedule is the result
   /// Called between attempts, with the share of the search that is done.
   std::function<void(double)> progress = {};
 };
