@@ -164,12 +164,13 @@ void PartialSchedule::count_lifetime(int length, int delta) {
 /// Whether two operations at these times share one access of the value: they are in the same
 /// instruction, and in the case of a value of one item concern the same item.
 bool PartialSchedule::same_access(const ValueData& value, int a, int b) const {
-  const bool permanent = value.origin == Origin::Invariant || value.origin == Origin::Accumulator;
-  return a == b || (permanent && row_of(a) == row_of(b));
+  return a == b || (is_permanent(value) && row_of(a) == row_of(b));
 }
 
-/// The reads of all scheduled readers of a value.
+/// The reads of all scheduled readers of a value, those that share an access once.
 void PartialSchedule::count_reads(const ValueData& value, Port port, int delta) {
+  constexpr std::size_t few = 8;
+  if (value.uses.size() > few) return count_many_reads(value, port, delta);
   for (std::size_t k = 0; k < value.uses.size(); ++k) {
     const int t = schedule_.time_of(value.uses[k]);
     if (t == unscheduled) continue;
@@ -178,6 +179,18 @@ void PartialSchedule::count_reads(const ValueData& value, Port port, int delta) 
     });
     if (!shared) count_access(t, port, delta);
   }
+}
+
+/// The same in a time that does not grow with the square of the number of readers.
+void PartialSchedule::count_many_reads(const ValueData& value, Port port, int delta) {
+  const bool permanent = is_permanent(value);
+  read_times_.clear();
+  for (const OpId u : value.uses)
+    if (const int t = schedule_.time_of(u); t != unscheduled)
+      read_times_.push_back(permanent ? static_cast<int>(row_of(t)) : t);
+  std::ranges::sort(read_times_);
+  const auto repeated = std::ranges::unique(read_times_);
+  for (auto t = read_times_.begin(); t != repeated.begin(); ++t) count_access(*t, port, delta);
 }
 
 /// Whether every access of the value goes through the port of its storage class, whatever the issue

@@ -141,9 +141,13 @@ class PartialSchedule {
   void apply_copied(ValueId v, int delta);
   void apply_block(std::size_t block, int delta);
   bool has_fixed_ports(ValueId v) const;
+  static bool is_permanent(const ValueData& value) {
+    return value.origin == Origin::Invariant || value.origin == Origin::Accumulator;
+  }
   bool same_access(const ValueData& value, int a, int b) const;
   void count_accesses_of(ValueId v, std::size_t op, int delta);
   void count_reads(const ValueData& value, Port port, int delta);
+  void count_many_reads(const ValueData& value, Port port, int delta);
   Lifetime find_lifetime(ValueId v) const;
   void change_lifetime(ValueId v, const Lifetime& before, const Lifetime& after);
   void occupy(ValueId v, int from, int to, int delta);
