@@ -23,8 +23,9 @@ struct KernelData {
   std::vector<KernelVariable> variables;
   std::vector<KernelArray> arrays;
   std::vector<std::uint8_t> object;
-  std::optional<KernelText> text;          ///< source text of a kernel of the kernel language
-  std::vector<ImageLimit> image_limits;    ///< those of the text
+  std::optional<KernelText> text;             ///< source text of a kernel of the kernel language
+  unsigned effort = CompileOptions().effort;  ///< effort of searches for kernels made of this one
+  std::vector<ImageLimit> image_limits;       ///< those of the text
   std::shared_ptr<KernelSearch> in_longs;  ///< search for Program::in_longs; null if there is none
 };
 
@@ -91,12 +92,15 @@ std::shared_ptr<KernelData> described(Program program) {
   return data;
 }
 
-/// `text`: of the kernel, if it has one. The program in longs is kept apart, or made on demand.
+/// `text`: of the kernel, if it has one, and the effort of the search for its schedule. The program
+/// in longs is kept apart, or made on demand.
 std::shared_ptr<const KernelData> data_of(Program program,
-                                          const std::optional<KernelText>& text = {}) {
+                                          const std::optional<KernelText>& text = {},
+                                          unsigned effort = CompileOptions().effort) {
   const std::vector<Program> longs = std::exchange(program.in_longs, {});
   std::shared_ptr<KernelData> data = described(std::move(program));
   data->text = text;
+  data->effort = effort;
   if (text) data->image_limits = text->image_limits();
   if (!longs.empty() || text)
     data->in_longs = std::make_shared<KernelSearch>(
@@ -184,7 +188,7 @@ Kernel Kernel::compile(const KernelText& text, unsigned effort, const std::stop_
     CompileOptions now = options;
     now.stop = stopped;
     now.progress = progress;
-    return data_of(checked(text.compile(now)), text);
+    return data_of(checked(text.compile(now)), text, now.effort);
   };
   CompileOptions quick = options;
   quick.pipeline = false;
@@ -192,7 +196,8 @@ Kernel Kernel::compile(const KernelText& text, unsigned effort, const std::stop_
   CompileResult result = text.compile(quick);
   // A pipelined loop has room for a few more entries of a list, and its errors are the exact ones.
   if (!result.ok()) return Kernel(search(stop, {}));
-  return Kernel(data_of(std::move(*result.program), text), std::make_shared<KernelSearch>(search));
+  return Kernel(data_of(std::move(*result.program), text, effort),
+                std::make_shared<KernelSearch>(search));
 }
 
 Kernel Kernel::compile(std::string_view text, const std::string& name, unsigned effort,
@@ -260,10 +265,11 @@ Kernel Kernel::with_host_names(
     return std::make_shared<KernelSearch>(
         [search, names](const std::stop_token& stop, const Progress& progress) {
           const KernelSearch::Data& data = search->result(stop, progress);
-          return data_of(renamed(whole_program(*data), names), data->text);
+          return data_of(renamed(whole_program(*data), names), data->text, data->effort);
         });
   };
-  Kernel kernel(data_of(renamed(whole_program(*data_), names), data_->text), renamed_by(search_));
+  Kernel kernel(data_of(renamed(whole_program(*data_), names), data_->text, data_->effort),
+                renamed_by(search_));
   kernel.text_ = renamed_by(text_);
   return kernel;
 }
@@ -289,7 +295,7 @@ Kernel Kernel::with_cutoff() const {
                     "cut-off; compile its text instead of loading assembly or an object");
   check_cutoff_names(*this);
   const KernelText text = data_->text->with_cutoff(positions_of(*this, "a cut-off"));
-  Kernel kernel = compile(text, CompileOptions().effort, {});
+  Kernel kernel = compile(text, data_->effort, {});
   const auto names = host_names();
   return names.empty() ? kernel : kernel.with_host_names(names);
 }
@@ -309,7 +315,7 @@ std::string Kernel::adjoint_text(const std::vector<std::string>& variables) cons
 }
 
 Kernel Kernel::adjoint(const std::vector<std::string>& variables) const {
-  return compile(adjoint_text(variables), name() + "_adjoint");
+  return compile(adjoint_text(variables), name() + "_adjoint", data_->effort);
 }
 
 KernelCharges Kernel::charges() const {

@@ -260,7 +260,7 @@ TEST_CASE("threads that need a schedule at the same time get the same one") {
 }
 
 TEST_CASE("a cancelled search can be repeated") {
-  const Kernel kernel = Kernel::compile(gravity, "law", 0);
+  const Kernel kernel = Kernel::compile(gravity, "law", 1);
   std::stop_source stop;
   double last = -1;
   const auto cancel = [&](double share) {
@@ -278,6 +278,23 @@ TEST_CASE("a cancelled search can be repeated") {
   // Nothing is left to cancel.
   CHECK(&kernel.scheduled(stop.get_token()).program() == &kernel.program());
   CHECK(kernel.unscheduled().scheduled(stop.get_token()).program().name == "law");
+}
+
+TEST_CASE("kernels that are made of another one search with its effort") {
+  const Kernel law = Kernel::compile(gravity, "law", 0);
+  const Program expected = Kernel::compile(law.adjoint_text({"x"}), "law_adjoint", 0).program();
+  CHECK(law.adjoint({"x"}).program() == expected);
+  CHECK(law.with_host_names({{"m", "mass"}}).adjoint({"x"}).program() == expected);
+
+  std::string text = gravity;
+  text.replace(text.find("VARI x, y, z;"), 13, "VARI x, y, z as pos;");
+  text.replace(text.find("VARJ xj, yj, zj, m;"), 19, "VARJ xj, yj, zj as pos; VARJ m;");
+  CompileOptions options;
+  options.effort = 0;
+  const CompileResult cut =
+      KernelText(text, "law").with_cutoff({{"x", "y", "z"}, {"xj", "yj", "zj"}}).compile(options);
+  REQUIRE(cut.ok());
+  CHECK(Kernel::compile(text, "law", 0).with_cutoff().program() == *cut.program);
 }
 
 TEST_CASE("a kernel with other host names is scheduled later, too") {
