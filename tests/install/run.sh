@@ -62,7 +62,7 @@ tr -s ' \n' ' ' <"$work/log" | grep -q 'gdr has no component core: use find_pack
 DESTDIR=$work/root cmake --install "$build" --prefix /opt/gdr >"$work/log" || { cat "$work/log"; exit 1; }
 staged=$(dirname "$(find "$work/root" -name gdr.pc)")
 [ "$(PKG_CONFIG_PATH=$staged pkg-config --variable=libdir gdr | xargs realpath)" = "$(realpath "$staged/..")" ]
-"$source/tests/install/pkg_config.sh" "$staged" "$source"
+"$source/tests/install/pkg_config.sh" "$staged" "$source" quickly
 
 # The original's library names, as its Makefiles link them.
 ${CC:-cc} "$work/client/product.c" -I"$work/moved/include" -L"$libdir" -lsing -lhib -o "$work/product"
