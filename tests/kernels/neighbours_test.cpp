@@ -133,7 +133,7 @@ TEST_CASE("neighbour lists agree with a direct search on every engine") {
 }
 
 TEST_CASE("neighbour lists of many particles are correct for threads, boards and batches") {
-  const Sample all = with_radii(3001, 0.02);
+  const Sample all = with_radii(1501, 0.025);
   const Lists right = brute_force(all, all);
   CHECK(*std::max_element(right.count.begin(), right.count.end()) > 20);
   CHECK(lists_on("engine=vector", all, all) == right);

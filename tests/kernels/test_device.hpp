@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,7 +40,7 @@ class TestDevice final : public gpu::Device {
   const gpu::DeviceInfo& info() const noexcept override { return real_->info(); }
   std::shared_ptr<const gpu::Kernel> compile(const std::string& text) override {
     check(Compile, ErrorCategory::Program);
-    return real_->compile(text);
+    return compiled_once(text);
   }
   std::shared_ptr<gpu::Buffer> allocate(std::size_t bytes) override {
     check(Allocate);
@@ -71,6 +73,18 @@ class TestDevice final : public gpu::Device {
   }
 
  private:
+  /// All devices of tests are the same one of the driver, whose compiler takes most of the time of
+  /// these tests.
+  std::shared_ptr<const gpu::Kernel> compiled_once(const std::string& text) {
+    static std::mutex mutex;
+    static auto& compiled = *new std::map<std::pair<const gpu::Device*, std::string>,
+                                          std::shared_ptr<const gpu::Kernel>>;
+    const std::scoped_lock lock(mutex);
+    std::shared_ptr<const gpu::Kernel>& kernel = compiled[{real_.get(), text}];
+    if (!kernel) kernel = real_->compile(text);
+    return kernel;
+  }
+
   class TestBlas final : public gpu::Blas {
    public:
     TestBlas(std::shared_ptr<gpu::Blas> real, TestDevice& device)
