@@ -40,6 +40,7 @@ set(long_tests
     "numeric numeric 200000000 [oracle]"
     "fp fp 20000000 gdr fp agrees*"
     "chains engine 100000 chains of operations*"
+    "sums engine 20000 consecutive sums*,sums of doubles near*,products of doubles near*"
     "fused engine 20000 fused runs*,results-only*"
     "formulas engine 600 *of either sign*"
     "tables engine 300 random kernels with tables*"

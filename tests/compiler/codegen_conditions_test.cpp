@@ -99,7 +99,7 @@ TEST_CASE(
 
 TEST_CASE("sources before the first are not counted where one of two late conditions decides") {
   const std::string head = "VARI x; VARJ y; VARF f; VARF int n;\nr = sqrt((x - y)*(x - y) + 1);\n";
-  for (unsigned effort = 0; effort < 3; ++effort)
+  for (unsigned effort = 0; effort < 2; ++effort)
     for (const std::string condition : {"r < 1.3 || r > 2.1", "r > 1.3 || r < 2.1"}) {
       CAPTURE(effort);
       check(head + "if (" + condition + ") { n += 1; }\n", some_data(effort), 7, 5, 0, effort);

@@ -77,7 +77,7 @@ void draw_operands(Rng& rng, BlockState& block) {
   write_location(block, at(4, Width::Long), 0, 0, third.bits);
 }
 
-unsigned programs() { return static_cast<unsigned>(test::test_iterations(1500)); }
+unsigned programs() { return static_cast<unsigned>(test::test_iterations(700)); }
 
 }  // namespace
 

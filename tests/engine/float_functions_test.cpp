@@ -110,8 +110,8 @@ Outcome run_function(const std::string& engine, const Kernel& kernel,
   return made;
 }
 
-/// With every instruction set, or with the best one only: a kernel of longs becomes the same floats
-/// for all.
+/// With every instruction set and the GPU, or with the best instruction set only: a kernel of longs
+/// becomes the same floats for all.
 std::vector<std::string> float_engines(bool every_isa = true) {
   std::vector<std::string> all;
   for (const Isa isa : host_isas()) {
@@ -121,7 +121,7 @@ std::vector<std::string> float_engines(bool every_isa = true) {
     all.push_back("native-mixed,isa=" + name);
     all.push_back("native-fast,isa=" + name);
   }
-  if (use_gpu_for_all()) all.push_back("gpu-float");
+  if (every_isa && use_gpu_for_all()) all.push_back("gpu-float");
   return all;
 }
 

@@ -154,7 +154,7 @@ TEST_CASE("fused runs leave the same state as separate sections") {
   std::erase_if(isas, [](Isa isa) { return !can_verify_doubles(isa); });
   std::vector<std::uint64_t> done(isas.size());
   const auto reference = make_engine("reference");
-  const std::uint64_t first = test::first_seed(), programs = test::test_iterations(600);
+  const std::uint64_t first = test::first_seed(), programs = test::test_iterations(300);
   for (std::uint64_t seed = first; seed < first + programs; ++seed) {
     CAPTURE(seed);
     Rng rng(seed);
@@ -168,7 +168,7 @@ TEST_CASE("fused runs leave the same state as separate sections") {
       if (got != expected) FAIL("done: " << whole);
     }
   }
-  for (const std::uint64_t fused : done) CHECK(fused > programs / 20);
+  for (const std::uint64_t fused : done) CHECK(fused > programs / 40);
 }
 
 namespace {
@@ -295,7 +295,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
       const auto executable = streamed(VectorEngine(isa), test.program, test.geometry);
       kernels += results_only_suffice(*executable, test);
     });
-    const std::uint64_t first = test::first_seed(), count = test::test_iterations(300);
+    const std::uint64_t first = test::first_seed(), count = test::test_iterations(150);
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
       CAPTURE(seed);
       Rng rng(seed);
@@ -313,7 +313,7 @@ TEST_CASE("results-only runs leave exact results and no other changes than docum
     }
     CAPTURE(programs);
     CHECK(kernels > 20);
-    CHECK(programs > count / 20);
+    CHECK(programs > count / 40);
   }
 }
 

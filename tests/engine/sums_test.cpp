@@ -9,6 +9,7 @@
 
 #include "emulator/engine/api/engine.hpp"
 #include "support/catch.hpp"
+#include "support/iterations.hpp"
 
 namespace gdr {
 namespace {
@@ -21,6 +22,9 @@ Long long_of(bool negative, unsigned exponent, std::uint64_t fraction) {
 }
 
 std::uint64_t below(Random& random, std::uint64_t below) { return random() % below; }
+
+/// Blocks of random numbers, where few of them are cases of interest.
+std::uint64_t many_rounds() { return test::test_iterations(400); }
 
 struct Pair {
   Long a, b;
@@ -126,7 +130,7 @@ Program one_instruction(Op op, Width b, Width out) {
 }
 
 template <class Rng>
-void compare(Op op, Width b, Width out, Rng random_pair, int rounds = 200) {
+void compare(Op op, Width b, Width out, Rng random_pair, std::uint64_t rounds = 200) {
   Geometry geometry;
   geometry.blocks = 1;
   const Program program = one_instruction(op, b, out);
@@ -135,7 +139,7 @@ void compare(Op op, Width b, Width out, Rng random_pair, int rounds = 200) {
   for (const Isa isa : host_isas())
     engines[isa] = make_engine("vector", isa_name(isa))->prepare(program, geometry);
   Random random(20100601);
-  for (int round = 0; round < rounds; ++round) {
+  for (std::uint64_t round = 0; round < rounds; ++round) {
     ChipState chip = make_chip(geometry);
     BlockState& block = chip.blocks[0];
     for (unsigned pe = 0; pe < block.pes; ++pe) {
@@ -243,7 +247,7 @@ std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs)
     std::map<Isa, std::shared_ptr<const Executable>> engines;
     for (const Isa isa : host_isas())
       engines[isa] = make_engine("vector", isa_name(isa))->prepare(program, geometry);
-    for (int round = 0; round < 1000; ++round) {
+    for (std::uint64_t round = 0; round < many_rounds(); ++round) {
       ChipState chip = make_chip(geometry);
       BlockState& block = chip.blocks[0];
       write_terms(random, block, among);
@@ -269,7 +273,7 @@ std::map<Isa, std::uint64_t> proved_sums_in_a_row(Exponents among, int programs)
 TEST_CASE("consecutive sums into one word round each time") {
   for (const auto& [isa, runs] : proved_sums_in_a_row({900, 250}, 12)) {
     INFO(isa_name(isa));
-    if (isa != Isa::Portable) CHECK(runs > 3000);
+    if (isa != Isa::Portable) CHECK(runs > 3 * many_rounds());
   }
 }
 
@@ -301,8 +305,8 @@ TEST_CASE("sums of doubles near a tie of shorts round once") {
   for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
     const auto pair = [among](Random& random) { return doubles_near_short_tie(random, among); };
     for (const Op op : {Op::Fadd, Op::Fsub}) {
-      compare(op, Width::Long, Width::Short, pair, 1000);
-      compare(op, Width::Short, Width::Short, pair, 1000);
+      compare(op, Width::Long, Width::Short, pair, many_rounds());
+      compare(op, Width::Short, Width::Short, pair, many_rounds());
     }
   }
 }
@@ -311,8 +315,8 @@ TEST_CASE("products of doubles near a tie of shorts round once") {
   for (const Exponents among : {Exponents{900, 250}, {1, 80}, {1980, 67}}) {
     const auto pair = [among](Random& random) { return factors_near_short_tie(random, among); };
     for (const Op op : {Op::Fmul, Op::Dmul}) {
-      compare(op, Width::Long, Width::Short, pair, 1000);
-      compare(op, Width::Short, Width::Short, pair, 1000);
+      compare(op, Width::Long, Width::Short, pair, many_rounds());
+      compare(op, Width::Short, Width::Short, pair, many_rounds());
     }
   }
 }

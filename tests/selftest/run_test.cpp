@@ -37,7 +37,7 @@ TEST_CASE("every engine leaves the state of the reference") {
   selftest::Options options;
   options.kernels = library;
   options.seed = first_seed();
-  options.cases = test_iterations(50);
+  options.cases = test_iterations(30);
   const selftest::Outcome outcome = selftest::run(engines, options);
   if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
   REQUIRE(outcome.counts.size() == 4);
@@ -72,7 +72,7 @@ TEST_CASE("random loops on a GPU leave the state of the reference") {
   selftest::Options options;
   options.category = "loops";
   options.seed = first_seed();
-  options.cases = test_iterations(40);
+  options.cases = test_iterations(25);
   const selftest::Outcome outcome = selftest::run(engines, options);
   if (outcome.failure) FAIL(selftest::failure_text(*outcome.failure));
   CHECK(outcome.counts.front().cases == options.cases);
