@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "emulator/assembler/flops_limit.hpp"
 #include "emulator/assembler/object.hpp"
 #include "emulator/isa/geometry.hpp"
 #include "emulator/isa/validate.hpp"
@@ -215,7 +216,7 @@ std::string check_sizes(const Program& p) {
   if (p.group < 1 || p.group > max_group) {
     return fmt::format("a group of {} j-items; valid are 1 to {}", p.group, max_group);
   }
-  const bool number = p.flops == 0 || std::isnormal(p.flops);
+  const bool number = p.flops == 0 || (std::isnormal(p.flops) && p.flops <= max_flops);
   if (!number || std::signbit(p.flops)) return "invalid flop count";
   const std::uint32_t widest = std::max({p.item_shorts, p.output_shorts, p.fixed_shorts});
   if (widest > max_shorts) {

@@ -323,6 +323,7 @@ TEST_CASE("invalid programs cannot be stored") {
   CHECK(contains(with([](Program& p) { p.item_shorts = 65538; }), "65538 shorts"));
   CHECK(contains(with([](Program& p) { p.flops = -1; }), "flop count"));
   CHECK(contains(with([](Program& p) { p.flops = -0.0; }), "flop count"));
+  CHECK(contains(with([](Program& p) { p.flops = 1e308; }), "flop count"));
   CHECK(contains(with([](Program& p) { p.flops = std::nan(""); }), "flop count"));
   CHECK(contains(with([](Program& p) { p.name = std::string("a\0b", 3); }), "name of the kernel"));
   CHECK(contains(with([](Program& p) { p.variables[0].name = "1x"; }), "is invalid"));

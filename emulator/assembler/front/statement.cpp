@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "emulator/assembler/flops_limit.hpp"
 #include "emulator/assembler/front/parser.hpp"
 #include "emulator/numeric/convert.hpp"
 
@@ -56,16 +57,17 @@ void parse_flops(Assembly& a, Cursor& c, Span word) {
   const Binary number = value.as_binary();
   const Rounded rounded = round_binary(number, 52, 11);
   const bool negative = number.negative && number.significand != 0;
-  if (rounded.error != RoundError::None || negative) {
+  const double flops =
+      number.significand == 0 ? 0 : std::bit_cast<double>(static_cast<std::uint64_t>(rounded.bits));
+  if (rounded.error != RoundError::None || negative || flops > max_flops) {
     a.report.error(Code::DirectiveValue, {begin, c.p},
                    negative ? "the number of operations must be nonnegative"
                    : rounded.error == RoundError::TooSmall
                        ? "the number of operations is below 2^-1022"
-                       : "the number of operations is at or above 2^1024");
+                       : "the number of operations is above 1e15");
     return;
   }
-  a.program.flops =
-      number.significand == 0 ? 0 : std::bit_cast<double>(static_cast<std::uint64_t>(rounded.bits));
+  a.program.flops = flops;
 }
 
 void parse_elements(Assembly& a, Cursor& c, Span word) {

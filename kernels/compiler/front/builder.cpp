@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emulator/assembler/flops_limit.hpp"
 #include "emulator/assembler/front/report.hpp"
 
 namespace gdr::kc::front {
@@ -379,12 +380,13 @@ void Builder::setting(const Statement& s) {
     graph_.name = std::string(s.lvalue.name);
   } else if (s.kind == StatementKind::Flops) {
     const auto flops = constant_value(s.value, "the number of operations");
-    if (flops && (*flops == 0 || (*flops > 0 && std::isnormal(*flops))))
+    if (flops && (*flops == 0 || (*flops > 0 && std::isnormal(*flops) && *flops <= max_flops)))
       graph_.flops = *flops;
     else if (flops)
       error(Code::NoValue, expr(s.value).where,
-            *flops < 0 ? "the number of operations is negative"
-                       : "the number of operations is below 2^-1022");
+            *flops < 0           ? "the number of operations is negative"
+            : *flops > max_flops ? "the number of operations is above 1e15"
+                                 : "the number of operations is below 2^-1022");
   } else if (any_statement_) {
     error(Code::SettingLate, s.where, "the precision must precede the first assignment");
   } else {
