@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "emulator/board/constants.hpp"
 #include "emulator/engine/api/capabilities.hpp"
 #include "libgdr/cli/command.hpp"
 
@@ -18,6 +19,15 @@ std::string duration_text(double seconds) {
   if (seconds >= 1) return fmt::format("{:.3f} s ", seconds);
   if (seconds >= 1e-3) return fmt::format("{:.3f} ms", 1e3 * seconds);
   return fmt::format("{:.3f} us", 1e6 * seconds);
+}
+
+/// Joules in a unit that suits them.
+std::string energy_text(double joules) {
+  constexpr std::pair<double, std::string_view> units[] = {
+      {1, "J "}, {1e-3, "mJ"}, {1e-6, "uJ"}, {1e-9, "nJ"}, {1e-12, "pJ"}};
+  for (const auto& [size, name] : units)
+    if (joules >= size) return fmt::format("{:.3f} {}", joules / size, name);
+  return fmt::format("{:.3f} pJ", 1e12 * joules);
 }
 
 double part_of(const ProfileTime& time, std::string_view name) {
@@ -76,6 +86,15 @@ ProfileTime predicted_time(const ProfiledJob& job) {
   }
   return {job.statistics.predicted_seconds / runs,
           {{"link to board", to_board}, {"chips", chips}, {"link to host", from_board}}};
+}
+
+/// Clocks in which chips work, in all runs: idle ones are not counted.
+double chip_clocks(const ProfiledJob& job) {
+  double seconds = 0;
+  for (const TimelineEvent& event : job.events)
+    if (event.clock == TimelineClock::Modelled && event.part.starts_with("chip"))
+      seconds += event.end - event.begin;
+  return seconds * job.clock_hz;
 }
 
 struct Advice {
@@ -182,6 +201,11 @@ Profile profile_of(const ProfiledJob& job) {
   const double loops = modelled_seconds(job, "chip", "run");
   const double computing = static_cast<double>(s.compute_clocks) / job.clock_hz;
   p.port_waiting = loops > 0 ? std::max(0.0, 1 - computing / loops) : 0;
+  const double of_clock = job.pes * constants::pe_clock_energy.value;
+  p.joules = chip_clocks(job) * of_clock / static_cast<double>(job.runs);
+  p.joules_waiting = p.joules * p.port_waiting;
+  p.joules_each =
+      share(p.joules, static_cast<double>(job.targets) * static_cast<double>(job.sources));
   p.emulated_runs = share(static_cast<double>(s.fallback_runs),
                           static_cast<double>(s.fast_runs + s.fallback_runs));
   p.advice = advice_for(job, p);
@@ -196,6 +220,13 @@ std::string profile_text(const ProfiledJob& job, const Profile& p) {
   text += "\n" + table_of("Predicted for the real board", p.predicted, "all (parts overlap)");
   text += fmt::format("  {:<32}{:>11.1f} Gflops\n", "rate", p.gflops);
   text += fmt::format("  {:<32}{:>11.1f} %\n", "PEs wait for ports", 100 * p.port_waiting);
+  text += fmt::format("\n{:<34}{:>14}\n", "Estimated energy of the chips", "one run");
+  text += fmt::format("  {:<32}{:>14}\n", "all", energy_text(p.joules));
+  text +=
+      fmt::format("  {:<32}{:>14}\n", "while PEs wait for ports", energy_text(p.joules_waiting));
+  text += fmt::format("  {:<32}{:>14}\n", "an interaction", energy_text(p.joules_each));
+  text += fmt::format("  {:<32}{:>11.0f} pJ (65 W of a chip at 500 MHz)\n", "a clock of a PE",
+                      1e12 * constants::pe_clock_energy.value);
   text += "\nWhat to change\n";
   if (p.advice.empty()) text += "  nothing: the chips and this host spend their time computing\n";
   for (const std::string& advice : p.advice) {
@@ -215,6 +246,11 @@ Json profile_json(const ProfiledJob& job, const Profile& p) {
           {"measured", json_of(p.measured)},
           {"predicted", json_of(p.predicted)},
           {"gflops", p.gflops},
+          {"energy",
+           {{"joules", p.joules},
+            {"waiting", p.joules_waiting},
+            {"interaction", p.joules_each},
+            {"pe_clock", constants::pe_clock_energy.value}}},
           {"port_waiting", p.port_waiting},
           {"emulated_runs", p.emulated_runs},
           {"advice", p.advice}};

@@ -33,6 +33,7 @@ struct ProfiledJob {
   std::size_t target_slots = 0;  ///< targets that a board holds at once
   bool resident = false;         ///< sources were given once, not for each run
   double clock_hz = 0;           ///< clock of the chips
+  unsigned pes = 0;              ///< PEs of a chip
   double seconds = 0;            ///< measured, of all runs
   Statistics statistics;         ///< statistics of these runs
   std::vector<TimelineEvent> events;
@@ -41,9 +42,12 @@ struct ProfiledJob {
 /// Times of one run, and advice, the most important first.
 struct Profile {
   ProfileTime measured, predicted;
-  double gflops = 0;         ///< predicted
-  double port_waiting = 0;   ///< predicted: part of the loops' clocks in which PEs wait for ports
-  double emulated_runs = 0;  ///< part of the block sections that ran in emulated arithmetic
+  double gflops = 0;  ///< predicted
+  double joules = 0;  ///< predicted energy of the chips for one run, by constants::pe_clock_energy
+  double joules_waiting = 0;  ///< of it, while PEs wait for ports
+  double joules_each = 0;     ///< energy of an interaction
+  double port_waiting = 0;    ///< predicted: part of the loops' clocks in which PEs wait for ports
+  double emulated_runs = 0;   ///< part of the block sections that ran in emulated arithmetic
   std::vector<std::string> advice;
 };
 

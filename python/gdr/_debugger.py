@@ -69,7 +69,7 @@ class Change:
 
 #: Joules of a PE in a clock: the published 65 W of a chip of 512 PEs at 500 MHz. The other published
 #: point, 50 W at 400 MHz (Tech-On and PC Watch, July 2010), gives 4 % less.
-PE_CLOCK_JOULES = 65 / (512 * 500e6)
+PE_CLOCK_JOULES: float = _core.pe_clock_joules
 
 
 @dataclasses.dataclass(frozen=True)

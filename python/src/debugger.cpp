@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "background.hpp"
+#include "emulator/board/constants.hpp"
 #include "machine_reads.hpp"
 
 namespace gdr::python {
@@ -166,6 +167,7 @@ py::tuple move(PyDebugger& x) {
 }  // namespace
 
 void bind_debugger(py::module_& m) {
+  m.attr("pe_clock_joules") = constants::pe_clock_energy.value;
   py::class_<PyDebugger>(m, "Debugger")
       .def(py::init<const std::string&, const Kernel&, const py::dict&, std::size_t,
                     const py::dict&, std::size_t, const py::dict&>())

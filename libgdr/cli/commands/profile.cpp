@@ -123,6 +123,7 @@ int work(const Options& options) {
                        .target_slots = device.target_slots(kernel),
                        .resident = options.resident,
                        .clock_hz = core_of(device)->geometry.clock_hz,
+                       .pes = core_of(device)->geometry.pes(),
                        .seconds = timer.seconds(),
                        .statistics = device.statistics(),
                        .events = device.timeline()};
