@@ -372,6 +372,8 @@ class BoardRun final : public BoardWork {
     else
       unpack(job_.results_group, job_.results, first, n, slot_.words.data(), device_.job_threads());
     conversion_seconds_ += timer.seconds();
+    device_.progress.add(static_cast<double>(n) *
+                         static_cast<double>(job_.slices[part_.slice].count));
   }
 
   /// Number of sources sent to the memories between two runs of the loop.

@@ -25,6 +25,7 @@
 #include "libgdr/device/image_check.hpp"
 #include "libgdr/device/names.hpp"
 #include "libgdr/device/partition.hpp"
+#include "libgdr/device/progress.hpp"
 #include "libgdr/device/queue.hpp"
 #include "libgdr/device/reduction.hpp"
 #include "libgdr/device/sources.hpp"
@@ -164,6 +165,7 @@ struct DeviceCore {
 
   /// Of threads of this device, also in members of this class that change nothing else.
   mutable HostSpans spans;
+  mutable RunProgress progress;
   std::mutex counters;  ///< guards `statistics`
   Statistics statistics;
   /// Those that the statistics include, or at the first run.

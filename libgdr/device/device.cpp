@@ -191,6 +191,16 @@ void Device::interrupt() noexcept {
   for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) queue->queue.interrupt();
 }
 
+DeviceProgress Device::progress() const noexcept {
+  DeviceProgress all;
+  for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) {
+    all.begun += queue->progress.begun();
+    all.share = std::max(all.share, queue->progress.share());
+    all.pairs = std::max(all.pairs, queue->progress.pairs());
+  }
+  return all;
+}
+
 std::string Device::description() const {
   const DeviceCore& core = *impl_->core;
   const auto counted = [](std::size_t n, const std::string& what) {

@@ -28,6 +28,10 @@ struct SetWork {
   }
 };
 
+double pairs_of(const PackedSet& set) {
+  return static_cast<double>(set.target_count) * static_cast<double>(set.source_count);
+}
+
 /// The call as ranks compare it: all must have the same number of sets.
 std::string call_of(std::span<const InteractionSet> sets) {
   return "run of " + std::to_string(sets.size()) + " sets";
@@ -84,11 +88,15 @@ struct SetJob::Impl {
   /// Makes `work` compute the sets in `packed`.
   void compute_packed(std::span<const InteractionSet> sets) {
     calls.work.body = [this, n = sets.size(), size = SetWork(sets)](const std::stop_token& stop) {
+      const ProgressScope progress(core->progress, size.pairs);
       if (!workers.useful_for(n)) {
         for (std::size_t k = 0; k < n; ++k) run_set(*core, job, packed[k], stop);
         return;
       }
-      compute(n, size, [&](SetWorker& worker, std::size_t k) { worker.compute(packed[k], stop); });
+      compute(n, size, [&](SetWorker& worker, std::size_t k) {
+        worker.compute(packed[k], stop);
+        core->progress.add(pairs_of(packed[k]));
+      });
     };
   }
 
@@ -126,11 +134,14 @@ void SetJob::run(std::span<const InteractionSet> sets) {
       const Stopwatch conversion;
       impl.shared.convert(sets, impl.core->threads);
       impl.core->add_conversion_time(conversion.seconds());
-      impl.compute(sets.size(), SetWork(sets), [&](SetWorker& worker, std::size_t k) {
+      const SetWork size(sets);
+      const ProgressScope progress(impl.core->progress, size.pairs);
+      impl.compute(sets.size(), size, [&](SetWorker& worker, std::size_t k) {
         const Stopwatch timer;
         worker.packer.pack(sets[k], k, impl.shared, worker.set);
         worker.core.add_conversion_time(timer.seconds());
         worker.compute(worker.set, stop);
+        impl.core->progress.add(pairs_of(worker.set));
       });
     };
   } else {

@@ -23,6 +23,7 @@ from . import sph as sph
 from ._decorator import FunctionKernel, Particle, kernel
 from ._debugger import Debugger, debug
 from ._open import Device, default_device, open, set_default_device
+from ._estimate import estimate
 from ._ewald import ewald
 from ._forces import ParticleKernel
 from ._gravity import gravity
@@ -39,6 +40,7 @@ from ._kernel import Kernel, assemble, builtin, builtin_names, compile, from_obj
 from ._machine import Machine
 from ._neighbours import Neighbours, neighbour_pairs, neighbours
 from ._pairs import PairStatistics, PairSum
+from ._progress import quiet
 from ._records import BoardTest, RankReport, Statistics, StreamStatistics, TimelineEvent
 from ._set_job import SetJob, SourceLists
 from ._trees import TreeSum, TreeSumReport
@@ -84,6 +86,7 @@ __all__ = [
     "debug",
     "default_device",
     "errors",
+    "estimate",
     "ewald",
     "from_object",
     "functions",
@@ -101,6 +104,7 @@ __all__ = [
     "neighbour_pairs",
     "neighbours",
     "open",
+    "quiet",
     "results",
     "set_default_device",
     "sph",

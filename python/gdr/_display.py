@@ -44,3 +44,11 @@ def tuple_table(arrays: Any) -> str:
     """A table of the arrays of a named tuple."""
     rows = (array_row(*item) for item in zip(arrays._fields, arrays))
     return html_table(type(arrays).__name__, rows, ARRAY_HEAD)
+
+
+def seconds_text(seconds: float) -> str:
+    """A time in the unit that suits it: "1.6 min"."""
+    units = ((86400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+    size, name = next((u for u in units if seconds >= u[0]), units[-1])
+    value = seconds / size
+    return f"{value:.0f} {name}" if value >= 10 else f"{value:.2g} {name}"

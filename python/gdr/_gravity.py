@@ -12,15 +12,11 @@ from ._arrays import AnyArray, Floats, as_array, check_finite, floats, number
 from ._forces import per_particle
 from ._open import DeviceLike, device_or_default
 from ._outputs import Outputs
-from ._progress import Bar
+from ._progress import FIRST_SECONDS, Bar
 from ._ranks import mark_collective
 from ._units import call_units
 from .errors import InputError
 from .results import Gravity, GravityJerk, TreeGravity, TreeGravityJerk, TreeReport
-
-#: Shorter sums show no bar.
-_FIRST_SECONDS = 2.0
-
 
 # Types of results: with an accuracy, a method or theta the result has the report of a tree.
 @overload
@@ -411,7 +407,7 @@ def tree_options(
     if earlier is not None:
         before = (_core.tree_methods.index(earlier.method), earlier.degree, earlier.theta)
     index = _core.tree_methods.index(kind)
-    bar = Bar("gravity", _FIRST_SECONDS)
+    bar = Bar("gravity", FIRST_SECONDS)
     options = _core.TreeOptions(
         wanted, index, degree or 0, ratio, groups, leaves, samples, calls or 1, before, bar
     )

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any, Dict, NamedTuple, Tuple, Type
 
 from ._arrays import AnyArray, Floats, Ints
-from ._display import ARRAY_HEAD, array_row, html_table, tuple_table
+from ._display import ARRAY_HEAD, array_row, html_table, seconds_text, tuple_table
 
 __all__ = [
+    "Estimate",
     "EwaldSum",
     "Field",
     "GaussSum",
@@ -49,6 +50,27 @@ class Gravity(NamedTuple):
 
     acc: Floats  #: accelerations, (n, 3)
     pot: Floats  #: potentials, (n,)
+
+
+class Estimate(NamedTuple):
+    """The expected time of a call (``gdr.estimate``); as a text, a line to print.
+
+    Examples:
+        >>> print(gdr.results.Estimate(95.0, 80.5, 120.0, 1e11, False, 0.1))
+        about 1.6 min (1.3 min to 2 min) for 1e+11 pairs
+    """
+
+    seconds: float  #: expected time
+    low: float  #: lower bound of the time, while the host is as busy as it was
+    high: float  #: upper bound
+    pairs: float  #: pairs of a target and a source
+    tree: bool  #: whether a tree is faster than direct sums at the accuracy that was asked for
+    measuring: float  #: time that the estimate took, seconds
+
+    def __str__(self) -> str:
+        how = ", with a tree" if self.tree else ""
+        times = [seconds_text(t) for t in (self.seconds, self.low, self.high)]
+        return f"about {times[0]} ({times[1]} to {times[2]}) for {self.pairs:.3g} pairs{how}"
 
 
 class TreeReport(NamedTuple):

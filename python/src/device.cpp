@@ -8,6 +8,7 @@
 
 #include "bind.hpp"
 #include "gdr/error.hpp"
+#include "gdr/estimate.hpp"
 #include "gdr/version.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
@@ -94,6 +95,14 @@ void retry_on_rank_failure(DeviceHandle& handle, const py::function& work) {
   }
 }
 
+py::tuple estimate_of(DeviceHandle& handle, const Kernel& kernel, std::size_t targets,
+                      std::size_t sources, double accuracy,
+                      std::vector<std::pair<std::string, double>> params) {
+  const EstimateCall call{targets, sources, accuracy, std::move(params)};
+  const Estimate e = handle.run([&](Device& d) { return estimate(d, kernel, call); });
+  return py::make_tuple(e.seconds, e.low, e.high, e.pairs, e.tree, e.measuring);
+}
+
 /// The bytes of all ranks in rank order; collective. All ranks must pass the same number of bytes.
 py::bytes gather_bytes(DeviceHandle& handle, const std::string& own) {
   std::string all = own;
@@ -153,6 +162,7 @@ void bind_device(py::module_& m) {
            [](DeviceHandle& h, const Kernel& k, const py::function& progress) {
              return h.device().needs_schedule() ? scheduled(k, progress) : h.device().prepare(k);
            })
+      .def("estimate", &estimate_of)
       .def("reset_statistics", [](DeviceHandle& h) { h.device().reset_statistics(); })
       .def("record_timeline",
            [](DeviceHandle& h, bool on) { h.run([on](Device& d) { d.record_timeline(on); }); })

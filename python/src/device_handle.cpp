@@ -27,6 +27,42 @@ bool small_is_fast(Device& device) {
          device.statistics().engine != "reference";
 }
 
+/// A progress bar for work that has none of its own (gdr._progress). To be used with the GIL held.
+class RunBar {
+ public:
+  explicit RunBar(const Device& device) : device_(device) {}
+  RunBar(const RunBar&) = delete;
+  RunBar& operator=(const RunBar&) = delete;
+  ~RunBar() {
+    try {
+      close();
+    } catch (py::error_already_set& error) {
+      error.discard_as_unraisable("a progress bar");
+    }
+  }
+
+  /// Work may consist of many runs, of which each that takes long has a bar.
+  void operator()() {
+    const DeviceProgress now = device_.progress();
+    if (now.begun != shown_) close();
+    if (now.share <= 0) return;
+    if (!bar_) {
+      bar_ = py::module_::import("gdr._progress").attr("run_bar")(now.pairs);
+      shown_ = now.begun;
+    }
+    bar_(now.share);
+  }
+
+ private:
+  void close() {
+    if (const py::object bar = std::exchange(bar_, {})) bar.attr("close")();
+  }
+
+  const Device& device_;
+  py::object bar_;
+  std::uint64_t shown_ = 0;  ///< number of the run of the bar
+};
+
 }  // namespace
 
 DeviceHandle::DeviceHandle(const std::string& name, std::optional<std::int32_t> communicator)
@@ -65,10 +101,10 @@ std::unique_lock<std::timed_mutex> DeviceHandle::acquire() {
 
 namespace {
 
-/// Calls `poll`, if there is one; false, with Python's error set, if it throws.
+/// Calls `poll`; false, with Python's error set, if it throws.
 bool polled(const std::function<void()>& poll) {
   try {
-    if (poll) poll();
+    poll();
   } catch (py::error_already_set& error) {
     error.restore();
     return false;
@@ -90,8 +126,10 @@ void DeviceHandle::execute(const std::function<void(Device&)>& work, bool brief,
     return throw_pending_signal();
   }
   std::future<void> done = worker_->start([&] { work(open); });
+  RunBar bar(open);
+  const std::function<void()> show = poll ? poll : [&bar] { bar(); };
   while (!completes_within(done, pending_signal_ ? interrupt_interval : signal_interval)) {
-    if (!pending_signal_ && PyErr_CheckSignals() == 0 && polled(poll)) continue;
+    if (!pending_signal_ && PyErr_CheckSignals() == 0 && polled(show)) continue;
     if (!pending_signal_) pending_signal_.emplace();
     do {  // The work may consist of several runs: interrupt each until the work has ended.
       const py::gil_scoped_release released;

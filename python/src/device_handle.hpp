@@ -48,7 +48,7 @@ class DeviceHandle {
   /// the calling thread, without the two changes of threads, and signals are handled after it.
   ///
   /// `poll` is called from time to time meanwhile, with the GIL held, and may throw like a signal
-  /// handler.
+  /// handler. Without one, a run that takes some seconds shows a bar with its progress.
   template <typename Work>
   auto run(const Work& work, bool brief = false, const std::function<void()>& poll = {}) {
     using Result = std::invoke_result_t<const Work&, Device&>;

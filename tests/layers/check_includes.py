@@ -56,7 +56,7 @@ LAYERS: dict[str, list[str]] = {
     ],
     "libgdr": [
         "cli capi compat",
-        "chemistry ewald sph nbody predict debug machine network relay open mpi",
+        "chemistry estimate ewald sph nbody predict debug machine network relay open mpi",
         "pairs",
         "distributed particle",
         "dense tree",

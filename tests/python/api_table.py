@@ -40,6 +40,11 @@ PYTHON: Dict[str, str] = {
         " rank ranks"
         " rank_reports shrink retry_on_rank_failure description test",
     ),
+    "estimate": "estimate",
+    "EstimateCall": "estimate",
+    **{f"EstimateCall.{name}": f"estimate({name})" for name in ("targets", "sources", "accuracy", "params")},
+    "Estimate": "results.Estimate",
+    **same("Estimate", "results.Estimate", "seconds low high pairs tree measuring"),
     "DeviceOptions.engine": "open[engine]",
     "DeviceOptions.isa": "open[isa]",
     "DeviceOptions.boards": "open[boards]",
@@ -496,7 +501,7 @@ WITHOUT: Dict[str, str] = {
         " MovingSourceNames.slot MovingSourceNames.x MovingSources MovingSources.ids"
         " MovingSources.name_slots MovingSources.positions MovingSources.predict"
         " MovingSources.predicted MovingSources.require MovingSources.resend MovingSources.run"
-        " MovingSources.set MovingSources.slots"
+        " MovingSources.set MovingSources.get MovingSources.is_set MovingSources.slots"
         " MovingSources.velocities".split()
     },
     "Kernel.has_schedule": "Device.job asks for it",
@@ -510,6 +515,11 @@ WITHOUT: Dict[str, str] = {
         for name in "EngineNumbers EngineNumbers.Machine EngineNumbers.Doubles EngineNumbers.Floats numbers_of".split()
     },
     "Device.prepare": "Device.job does it, with a progress bar",
+    **{
+        name: "the bars of long calls show it"
+        for name in "Device.progress DeviceProgress DeviceProgress.share DeviceProgress.pairs"
+        " DeviceProgress.begun".split()
+    },
     "Kernel.program": "a type of the emulator; Kernel.assembly and Kernel.object give its contents",
     **{
         name: ARRAYS

@@ -7,6 +7,7 @@
 #include "gdr/kernel.hpp"
 #include "libgdr/cli/command.hpp"
 #include "libgdr/cli/kernels.hpp"
+#include "libgdr/cli/predict_host.hpp"
 #include "libgdr/cli/predict_report.hpp"
 #include "libgdr/cli/watched.hpp"
 #include "libgdr/device/names.hpp"
@@ -27,6 +28,7 @@ struct Options {
   std::optional<double> clocks, flops;
   std::vector<std::string> settings;
   bool no_overlap = false, scaling = false, json = false, resident = false;
+  HostOptions host;
   // The job network.
   std::string streams, congestion;
   std::vector<std::string> different;
@@ -71,6 +73,7 @@ constexpr std::pair<std::string_view, unsigned> option_uses[] = {
     {"--output", Show},
     {"--machine", Particles | Product | Lu | Hpl | Show},
     {"--set", Particles | Product | Lu | Hpl | Show},
+    {"--host", Particles},
     {"--json", Particles | Product | Lu | Hpl | Published | List | Streams},
     {"--streams", Streams},
     {"--stream", Streams},
@@ -193,6 +196,13 @@ predict::JobOn particles(const Options& o) {
     if (flops) shape.flops = *flops;
     return predict::predict_particles(machine, shape, job, grid);
   };
+}
+
+int on_host(const Options& o) {
+  const predict::ParticleJob job = particle_job(o);
+  const Kernel kernel = find_kernel(o.job, "job", names_of(named_jobs));
+  report_on_host(kernel, job.targets, job.sources, o.host, o.json);
+  return 0;
 }
 
 predict::JobOn product(const Options& o) {
@@ -350,6 +360,7 @@ int show_machine(const Options& o, const Machine& machine) {
 int work(const CLI::App& app, const Options& o) {
   const JobKind kind = kind_of(o.job);
   refuse_unused_options(app, o.job, kind);
+  check_host_options(app, o.host);
   if (kind == Published) {
     report_published(predict::published_table(), o.json);
     return 0;
@@ -359,6 +370,7 @@ int work(const CLI::App& app, const Options& o) {
     return 0;
   }
   if (kind == Streams) return o.response ? response(app, o) : network(o);
+  if (o.host.wanted) return on_host(o);
   const Machine machine = machine_of(o);
   verbose("machine", "{}: {}", machine.name, machine.summary);
   if (kind == Show) return show_machine(o, machine);
@@ -396,6 +408,7 @@ Action prepare(CLI::App& app) {
            "partition of the work over blocks");
   add_number(app, "--clocks", o->clocks, "C", "clocks an interaction, instead of the kernel's own");
   add_number(app, "--flops", o->flops, "F", "operations counted for one, instead of the kernel's");
+  add_host_options(app, o->host);
   add_text(app, "--size", o->size, "N", "rows of the matrices; of a product also MxNxK");
   add_text(app, "--block", o->block, "N", "columns of a panel (default: hpl 2048; lu the fastest)");
   add_text(app, "--grid", o->grid, "RxC",
@@ -471,6 +484,7 @@ const Registration registration{
      .example =
          "gdr predict published\n"
          "gdr predict gravity --particles 131072\n"
+         "gdr predict gravity --particles 1e6 --host --accuracy 1e-3\n"
          "gdr predict hpl --machine cluster64 --json\n"
          "gdr predict gravity --particles 1e6 --machine plan4096 --scaling --csv points.csv\n"
          "gdr predict gravity --particles 65536 --set remote.rate=125e6 --set remote.rtt=0.2\n"
@@ -481,7 +495,8 @@ const Registration registration{
      .details =
          "Nothing runs: models of board, host and network add up the cost of the steps. For a\n"
          "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
-         "board, clocks and seconds are those that the emulated board would count.\n"
+         "board, clocks and seconds are those that the emulated board would count. Only --host\n"
+         "runs a kernel, on this host for a tenth of a second, and says how long a call will take.\n"
          "'published' compares the model with published figures. 'machine' shows all values of\n"
          "a machine with their sources; with -o FILE it writes them as a file to edit.\n\n"
          "'network' simulates TCP streams that share a line: throughput, losses and the queue,\n"

@@ -80,6 +80,13 @@ struct StreamStatistics {
   double pacing_rate = 0;                   ///< limit of the rate, bits per second; 0: none
 };
 
+/// How far the sums of a run are.
+struct DeviceProgress {
+  double share = 0;         ///< share that is done, 0 to 1; 0 if nothing runs, and on ranks
+  double pairs = 0;         ///< pairs of a target and a source in these sums
+  std::uint64_t begun = 0;  ///< number of runs that have begun since the device was opened
+};
+
 class Job;
 
 /// An open device. Movable; several may be open. Several threads may use one Device at once: every
@@ -130,6 +137,9 @@ class Device {
   /// within some milliseconds, a tenth of a second in the slower engines. Queued work and all data
   /// of the device are preserved. Thread-safe.
   void interrupt() noexcept;
+  /// How far the running sums are, for a progress bar: the share grows with every batch of targets
+  /// or set of interactions. It is that of the queue that is nearest to its end. Thread-safe.
+  DeviceProgress progress() const noexcept;
   /// Start a new timeline, or (false) discard it and stop recording. No work may be running. Remote
   /// boards record one event for each command list.
   void record_timeline(bool on);

@@ -8,6 +8,7 @@
 #include "gdr/debugger.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
+#include "gdr/estimate.hpp"
 #include "gdr/ewald.hpp"
 #include "gdr/gravity.hpp"
 #include "gdr/gravity_jerk.hpp"

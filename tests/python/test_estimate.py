@@ -1,0 +1,132 @@
+"""Estimates of the time of a call, compared with the call."""
+
+import time
+
+import numpy as np
+import pytest
+
+import gdr
+
+PARTICLES = 25_000
+
+
+def seconds_of(call):
+    """The shortest of some times: other programs make calls longer, not shorter."""
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def within(factor, estimate, call):
+    """Whether the time of a call is within a factor of what is estimated then. A host that is busy
+    only while one of both is measured gets another chance: other values of a param are measured
+    anew."""
+    for attempt in range(6):
+        found, measured = estimate(0.01 * (1 + attempt)), seconds_of(call)
+        if found.seconds / factor < measured < found.seconds * factor:
+            return True
+    return False
+
+
+def cluster(n):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(n, 3)), np.full(n, 1 / n)
+
+
+def test_direct_sums_take_the_estimated_time(native):
+    pos, mass = cluster(PARTICLES)
+    assert within(
+        2,
+        lambda eps: gdr.estimate("gravity", PARTICLES, eps=eps, device=native),
+        lambda: gdr.gravity(pos, mass, 0.01, device=native),
+    )
+
+
+def test_few_targets_take_the_estimated_time(native):
+    x = np.random.default_rng(2).random(1_000_000)
+    law = gdr.compile("VARI x; VARJ y; CONST k; VARF f; f += 1/(k + (x - y)^2);")
+    assert within(
+        3,
+        lambda k: gdr.estimate(law, 10, len(x), k=k, device=native),
+        lambda: law(targets={"x": x[:10]}, sources={"y": x}, k=1.0, device=native),
+    )
+
+
+@pytest.mark.parametrize("targets", [100, 4096])
+def test_sums_on_the_exact_engine_take_the_estimated_time(targets):
+    pos, mass = cluster(8192)
+    with gdr.open("exact") as device:
+        assert within(
+            3,
+            lambda eps: gdr.estimate("gravity", targets, 8192, eps=eps, device=device),
+            lambda: gdr.gravity(pos, mass, 0.01, targets=pos[:targets], device=device),
+        )
+
+
+def test_a_tree_is_chosen_where_it_is_faster(native):
+    direct = gdr.estimate("gravity", 1_000_000, device=native)
+    tree = gdr.estimate("gravity", 1_000_000, accuracy=1e-3, device=native)
+    assert tree.tree and not direct.tree
+    assert tree.seconds < direct.seconds / 5
+    pos, mass = cluster(50_000)
+    assert within(
+        3,
+        lambda eps: gdr.estimate("gravity", 50_000, accuracy=1e-3, eps=eps, device=native),
+        lambda: gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native),
+    )
+    assert not gdr.estimate("gravity", 500, accuracy=1e-3, device=native).tree
+
+
+def test_a_kernel_with_charges_has_an_estimate_with_a_tree(native):
+    law = gdr.compile(
+        "VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; CONST kappa; VARF u;"
+        "r = norm(xj - xi); skip if (r == 0); u += qj*exp(-kappa*r)/r;"
+    )
+    found = gdr.estimate(law, 1_000_000, accuracy=1e-2, kappa=0.5, device=native)
+    assert found.tree and found.seconds < gdr.estimate(law, 1_000_000, device=native).seconds
+    with pytest.raises(gdr.UnsupportedError, match="charge"):
+        gdr.estimate("lennard_jones", 1000, accuracy=1e-3, rc=2.5, device=native)
+
+
+def test_further_estimates_measure_nothing(native):
+    gdr.estimate("coulomb", 50_000, device=native)
+    again = gdr.estimate("coulomb", 70_000, device=native)
+    assert again.measuring < 0.02
+    assert again.pairs == 4.9e9
+    assert again.low <= again.seconds <= again.high
+
+
+@pytest.mark.parametrize("name", gdr.builtin_names())
+def test_every_kernel_of_the_library_has_an_estimate(name, native):
+    found = gdr.estimate(name, 100, 50, device=native)
+    assert 0 < found.low <= found.seconds <= found.high < 1
+
+
+def test_no_particles_take_hardly_any_time(native):
+    for targets, sources in ((0, 100), (100, 0), (0, 0)):
+        found = gdr.estimate("gravity", targets, sources, device=native)
+        assert found.seconds < 0.1 and found.pairs == 0
+
+
+def test_the_text_is_a_sentence(native):
+    text = str(gdr.estimate("gravity", 1000, device=native))
+    assert text.startswith("about ") and " to " in text and text.endswith("for 1e+06 pairs")
+    assert str(gdr.results.Estimate(3e5, 2e5, 4e5, 1e15, True, 0.0)).endswith("with a tree")
+
+
+def test_wrong_arguments_are_named(native):
+    with pytest.raises(TypeError, match="kernel: expected a gdr.Kernel"):
+        gdr.estimate(3, 100)
+    with pytest.raises(gdr.UsageError, match="gravty"):
+        gdr.estimate("gravty", 100)
+    with pytest.raises((TypeError, ValueError), match="targets"):
+        gdr.estimate("gravity", -1)
+    with pytest.raises(TypeError, match="sources"):
+        gdr.estimate("gravity", 10, 2.5)
+    with pytest.raises(ValueError, match="accuracy"):
+        gdr.estimate("gravity", 10, accuracy=2)
+    with pytest.raises(gdr.UsageError, match="nosuch"):
+        gdr.estimate("gravity", 10, nosuch=1.0, device=native)
