@@ -185,6 +185,7 @@ struct Gravity::Impl {
     if (ranks != nullptr) {
       report = run_on_ranks(in, options, out.acceleration, out.potential);
     } else if (is_valid(in, core->threads)) {
+      check_distances(in);
       reserve_ids(in.n_sources);
       assign_ids(in.n_sources);
       const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
@@ -244,6 +245,7 @@ struct Gravity::Impl {
     if (!in.same) check_particle_pointers(in.n_targets, in.target, in.target, "targets");
     check_particle_pointers(in.n_sources, in.source, in.mass, sources);
     checked_square(in.softening);
+    check_distances(in);
     if (!in.same && no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
     reserve_ids(in.n_sources);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "emulator/host/for_blocks.hpp"
@@ -27,6 +28,75 @@ double checked_square(double eps) {
   if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
     input_error("the square of the softening is out of the range of a double; scale the units");
   return square;
+}
+
+namespace {
+
+constexpr double least_square = std::numeric_limits<double>::min();
+
+/// Whether the square of a distance other than 0 is too small for a double.
+bool is_lost(const double* a, const double* b) {
+  double square = 0, most = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double d = b[k] - a[k];
+    square += d * d;
+    most = std::max(most, std::abs(d));
+  }
+  return square < least_square && most > 0;
+}
+
+/// Particles with a coordinate so small, but not 0, that it may differ from another one by less
+/// than the root of the least square: doubles that differ, differ by 2^-53 of their size.
+std::vector<std::size_t> near_an_axis(std::size_t n, const double* x) {
+  const double bound = std::sqrt(least_square) * 0x1p54;
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < n; ++i) {
+    bool small = false;
+    for (std::size_t k = 0; k < 3; ++k)
+      small |= std::abs(x[3 * i + k]) < bound && x[3 * i + k] != 0;
+    if (small) found.push_back(i);
+  }
+  return found;
+}
+
+/// Searches the particles `some` of `x` among the m particles `others`.
+void find_lost_pair(const tree::GravityInput& in, const std::vector<std::size_t>& some,
+                    bool some_are_targets) {
+  if (some.empty()) return;
+  const double* const x = some_are_targets ? in.target : in.source;
+  const double* const y = some_are_targets ? in.source : in.target;
+  const std::size_t m = some_are_targets ? in.n_sources : in.n_targets;
+  std::vector<std::size_t> sorted(m);
+  std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+  // Positions that are not finite have an error of their own, and no order.
+  std::erase_if(sorted, [y](std::size_t j) { return !std::isfinite(y[3 * j]); });
+  std::ranges::sort(sorted, {}, [y](std::size_t j) { return y[3 * j]; });
+  const double reach = std::sqrt(least_square);
+  for (const std::size_t i : some) {
+    const auto first = std::ranges::lower_bound(sorted, x[3 * i] - reach, {},
+                                                [y](std::size_t j) { return y[3 * j]; });
+    for (auto at = first; at != sorted.end() && y[3 * *at] <= x[3 * i] + reach; ++at) {
+      const std::size_t target = some_are_targets ? i : *at, source = some_are_targets ? *at : i;
+      const bool softened =
+          in.softening_of_each && in.target_square[target] + in.source_square[source] > 0;
+      if ((in.same && target == source) || softened || !is_lost(x + 3 * i, y + 3 * *at)) continue;
+      const std::string who =
+          in.same ? "particles " + std::to_string(std::min(target, source)) + " and " +
+                        std::to_string(std::max(target, source))
+                  : "target " + std::to_string(target) + " and source " + std::to_string(source);
+      input_error("the distance of " + who +
+                  " is so small, but not 0, that its square is below the range of a double, and "
+                  "their force cannot be computed; use a softening, or scale the units");
+    }
+  }
+}
+
+}  // namespace
+
+void check_distances(const tree::GravityInput& in) {
+  if (in.softening > 0) return;
+  find_lost_pair(in, near_an_axis(in.n_sources, in.source), false);
+  if (!in.same) find_lost_pair(in, near_an_axis(in.n_targets, in.target), true);
 }
 
 void check_particle_pointers(std::size_t n, const double* position, const double* mass,

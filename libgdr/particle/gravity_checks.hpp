@@ -15,6 +15,10 @@ namespace gdr {
 /// eps^2 on the chip: zero only for eps = 0. Throws Error (Input).
 double checked_square(double eps);
 
+/// Throws Error (Input) for two particles without softening that are so near that the square of
+/// their distance is below the normal numbers, with which they would count as coincident.
+void check_distances(const tree::GravityInput& in);
+
 /// Throws Error (Usage) for null pointers; `what` is the name of the particles.
 void check_particle_pointers(std::size_t n, const double* position, const double* mass,
                              const char* what);

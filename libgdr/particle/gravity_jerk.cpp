@@ -126,7 +126,7 @@ struct GravityJerk::Impl {
     check_particle_pointers(in.n_sources, in.source, in.mass, "sources");
     check_particle_pointers(in.n_sources, in.source, in.source_velocity, "sources");
     checked_square(in.softening);
-    if (all_finite(in, core->threads)) return;
+    if (all_finite(in, core->threads)) return check_distances(in);
     name_bad_particle(in.n_targets, in.target, nullptr, target);
     name_bad_velocity(in.n_targets, in.target_velocity, target);
     name_bad_particle(in.n_sources, in.source, in.mass, source);

@@ -57,6 +57,18 @@ TEST_CASE("g6: invalid calls give a message and -1, and never wrong numbers") {
              "had no h2");
     contains(message(-1, [&] { return g6_get_neighbour_list(id, 10, 1, &nothing, &nothing); }),
              "i-particle 10");
+    // A radius that is not a number has no list, but forces.
+    t.h2.assign(10, 0.1);
+    t.h2[4] = NAN;
+    g6calc_firsthalf(id, 17, 10, t.id.data(), rows(t.x), rows(t.v), nullptr, nullptr, nullptr, 1e-3,
+                     t.h2.data());
+    CHECK(finish(10) == 0);
+    CHECK(g6_read_neighbour_list(id) == 0);
+    int found[40];
+    contains(message(-1, [&] { return g6_get_neighbour_list(id, 4, 40, &nothing, found); }),
+             "h2 of i-particle 4 is not a number");
+    CHECK(nothing == 0);
+    CHECK(g6_get_neighbour_list(id, 5, 40, &nothing, found) == 0);
     // A particle that is not finite, until it is set again.
     set(id, p, 17, 17);
     Row bad{0, NAN, 0};

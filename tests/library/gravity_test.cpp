@@ -199,6 +199,61 @@ TEST_CASE("a force beyond the range of the chip is an error that names the parti
   CHECK(contains(message, "particle 0"));
 }
 
+TEST_CASE("particles whose squared distance underflows are an error, not a force of zero") {
+  for (const std::string& name : {std::string(tiny), std::string("native")}) {
+    gdr::Device device = gdr::Device::open(name);
+    gdr::Gravity gravity(device);
+    gdr::GravityJerk jerk(device);
+    Cluster c = cluster(6);
+    Forces f(6);
+    const std::vector<double> v(18);
+    std::vector<double> j(18);
+    // Near the origin, and near a plane; 1e-154 squared is a number, but not a normal one.
+    const auto near = [&](double x, double distance) {
+      for (std::size_t k = 0; k < 3; ++k) c.x[3 * 2 + k] = c.x[3 * 5 + k] = k == 0 ? x : 0;
+      c.x[3 * 5 + 1] = distance;
+    };
+    const auto compute = [&](double eps) {
+      gravity.compute(6, c.x.data(), c.m.data(), eps, f.acc.data(), f.pot.data());
+    };
+    for (const double x : {0.0, 1.0})
+      for (const double distance : {1e-200, -1e-154, 5e-324}) {
+        INFO(name << ", " << x << ", " << distance);
+        near(x, distance);
+        const char* const text = "distance of particles 2 and 5 is so small";
+        CHECK(contains(input_error([&] { compute(0); }), text));
+        CHECK(contains(input_error([&] {
+                         jerk.compute(6, c.x.data(), v.data(), c.m.data(), 0, f.acc.data(),
+                                      j.data(), f.pot.data());
+                       }),
+                       text));
+        CHECK(contains(input_error([&] {
+                         gravity.compute_on(1, c.x.data() + 15, 5, c.x.data(), c.m.data(), 0,
+                                            f.acc.data(), f.pot.data());
+                       }),
+                       "distance of target 0 and source 2 is so small"));
+        // The lengths of the two particles are 0, those of the others are not.
+        const std::vector<double> each{1, 1, 0, 1, 1, 0};
+        CHECK(contains(
+            input_error([&] { gravity.compute(6, c.x, c.m, gdr::Softening(each), f.acc, f.pot); }),
+            text));
+        compute(0.1);
+        check_near(f, reference(c.x, c, 0.1, true));
+      }
+    // Coincident ones do not interact, and numbers that are far smaller than 1 are no error.
+    near(1.0, 0);
+    compute(0);
+    for (double& x : c.x) x *= 1e-140;
+    for (double& m : c.m) m *= 1e-200;
+    CHECK_NOTHROW(compute(0));
+    // An infinity has its own error.
+    near(0, 1e-200);
+    c.x[0] = std::numeric_limits<double>::quiet_NaN();
+    CHECK(contains(input_error([&] { compute(0.1); }), "not a number"));
+    input_error([&] { compute(0); });
+  }
+}
+
 TEST_CASE("gravity gives the same bits for any number of threads and boards") {
   const Cluster c = cluster(700);
   const auto forces = [&](const std::string& name) {
