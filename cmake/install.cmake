@@ -66,6 +66,7 @@ endforeach()
 # The original library's matrix product, under all the names that Makefiles link.
 if(TARGET gdrdgemm)
   gdr_install_library(gdrdgemm compat EXPORT gdrCompatTargets)
+  install(TARGETS gdrdgemm_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/dgemm/gdrdgemm.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   gdr_install_links("" ${PROJECT_BINARY_DIR}/libgdr/compat/dgemm/libsing.so
@@ -76,13 +77,16 @@ endif()
 if(TARGET g6)
   foreach(library g6 g5 gpunb gpunb_nbody6 gpunb_nbody6pp)
     gdr_install_library(${library} compat EXPORT gdrCompatTargets)
+    install(TARGETS ${library}_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   endforeach()
-  foreach(header g6lib grape6 gp6util gp5util g5util g5nbutil gpunb gpunb_nbody6pp)
+  foreach(header g6lib grape6 gp6util sapporo sapporohostclass gp5util g5util g5nbutil gpunb gpunb_nbody6pp)
     install(FILES ${PROJECT_SOURCE_DIR}/libgdr/compat/grape/${header}.h
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   endforeach()
   foreach(name sapporo pg5 g5a g75 phibdma)
     gdr_install_links("" ${PROJECT_BINARY_DIR}/libgdr/compat/grape/lib${name}.so)
+    install(FILES ${PROJECT_BINARY_DIR}/libgdr/compat/grape/lib${name}.a DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            COMPONENT development)
   endforeach()
 endif()
 
@@ -110,9 +114,10 @@ install(FILES ${PROJECT_BINARY_DIR}/gdrConfig.cmake ${PROJECT_BINARY_DIR}/gdrCon
 
 # Entries for pkg-config compute the prefix from their own path, so that an installation may be moved.
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-# gdr_pc(NAME DESCRIPTION [LIBS FLAGS] [CFLAGS FLAGS] [REQUIRES ENTRIES]): writes and installs NAME.pc.
+# gdr_pc(NAME DESCRIPTION [LIBS FLAGS] [CFLAGS FLAGS] [REQUIRES ENTRIES] [PRIVATE FLAGS]): writes and installs NAME.pc.
+# PRIVATE: what a static archive needs.
 function(gdr_pc pc_name pc_description)
-  cmake_parse_arguments(PARSE_ARGV 2 pc "" "LIBS;CFLAGS;REQUIRES" "")
+  cmake_parse_arguments(PARSE_ARGV 2 pc "" "LIBS;CFLAGS;REQUIRES;PRIVATE" "")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/entry.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT development)
@@ -133,14 +138,16 @@ if(TARGET g6)
     list(GET entry 0 name)
     list(GET entry 1 library)
     list(GET entry 2 description)
-    gdr_pc(${name} ${description} LIBS "-L\${libdir} -l${library}" CFLAGS "-I\${includedir}")
+    gdr_pc(${name} ${description} LIBS "-L\${libdir} -l${library}" CFLAGS "-I\${includedir}"
+           PRIVATE "-lgdr -lgomp -lstdc++ -lm")
   endforeach()
 endif()
 
 # All installed targets, without tests: `make install` builds this one.
 add_custom_target(gdr_installed)
 foreach(part gdr gdr_command gdr_share gdr_kernel_headers_made gdr_fortran gdrdgemm gdrblas g6 g5 gpunb
-             gpunb_nbody6 gpunb_nbody6pp ${gdr_plugins})
+             gpunb_nbody6 gpunb_nbody6pp g6_archive g5_archive gpunb_archive gpunb_nbody6_archive
+             gpunb_nbody6pp_archive gdrdgemm_archive ${gdr_plugins})
   if(TARGET ${part})
     add_dependencies(gdr_installed ${part})
   endif()

@@ -105,6 +105,24 @@ void MovingSources::set(std::size_t slot, const MovingSource& p) {
   is_set_[slot] = true;
 }
 
+MovingSource MovingSources::get(std::size_t slot) const {
+  // The last change, which no prediction has stored.
+  const auto change = std::find_if(changes_.rbegin(), changes_.rend(),
+                                   [slot](const Change& c) { return c.slot == slot; });
+  if (change != changes_.rend()) return particles_[change->particle];
+  const MovingSourceBlock& block = blocks_[slot / MovingSourceBlock::slots];
+  const std::size_t lane = slot % MovingSourceBlock::slots;
+  MovingSource p{.time = block.time[lane], .mass = mass_[slot], .id = id_[slot]};
+  for (std::size_t k = 0; k < 3; ++k) {
+    p.x[k] = block.x[k][lane];
+    p.v[k] = block.v[k][lane];
+    p.half_a[k] = block.half_a[k][lane];
+    p.sixth_j[k] = block.sixth_j[k][lane];
+    p.snap_18th[k] = block.snap_18th[k][lane];
+  }
+  return p;
+}
+
 void MovingSources::sort_changes() {
   if (!std::ranges::is_sorted(changes_, {}, &Change::slot)) std::ranges::sort(changes_);
 }

@@ -78,6 +78,22 @@ done
 ${CC:-cc} "$source/tests/grape/names.c" -I"$work/moved/include" -L"$libdir" \
           -lsapporo -lpg5 -lg5a -lg75 -lphibdma -lgpunb -lm -Wl,-rpath-link,"$libdir" -o "$work/grape_names"
 LD_LIBRARY_PATH=$libdir "$work/grape_names"
+# The static archives, by the flags of their entries, in C and C++: the program needs none of their shared libraries.
+archives=$work/archives
+mkdir "$archives"
+find "$libdir" -maxdepth 1 \( -name '*.a' -o -name 'libgdr.so*' \) -exec cp -P {} "$archives" \;
+read -ra private <<<"$(PKG_CONFIG_PATH=$pc pkg-config --static --libs-only-l g6lib)"
+${CC:-cc} "$source/tests/grape/names.c" -I"$work/moved/include" -L"$archives" \
+          -lsapporo -lpg5 -lg5a -lg75 -lphibdma -lgpunb "${private[@]}" -o "$work/grape_static"
+${CXX:-c++} -std=c++11 "$source/tests/grape/sapporo_client.cpp" -I"$work/moved/include" -L"$archives" \
+            -lsapporo "${private[@]}" -o "$work/sapporo_static"
+for program in grape_static sapporo_static; do
+  if readelf -d "$work/$program" | grep -E 'NEEDED.*lib(g5|g6|gpunb)'; then
+    echo "$program needs a shared library beside its archives"
+    exit 1
+  fi
+  LD_LIBRARY_PATH=$libdir "$work/$program"
+done
 
 # The BLAS, as the system's and before it, for a program that knows of neither.
 system=$build/tests/blas/blas_system

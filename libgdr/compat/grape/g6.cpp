@@ -123,6 +123,37 @@ int g6_set_j_particle_mxonly_(int* id, int* address, int* index, double* mass, d
 GDR_WEAK int g6_set_j_particle_mxonly(int id, int address, int index, double mass, double* x) {
   return g6_set_j_particle_mxonly_(&id, &address, &index, &mass, x);
 }
+int g6_get_j_particle_(int* id, int* address, int* index, double* tj, double* mass, double* x,
+                       double* v, double* acc, double* jerk, double* px, double* pv) {
+  return on_cluster("g6_get_j_particle", id_at(id), [&](Cluster& c) {
+    const gdr::MovingSource p = c.particle(argument(address, "address"));
+    const auto give = [](double* to, const std::array<double, 3>& value, double factor) {
+      for (std::size_t k = 0; to != nullptr && k < 3; ++k) to[k] = factor * value[k];
+    };
+    if (index != nullptr) *index = static_cast<int>(p.id);
+    if (tj != nullptr) *tj = p.time;
+    if (mass != nullptr) *mass = p.mass;
+    give(x, p.x, 1);
+    give(v, p.v, 1);
+    give(acc, p.half_a, 2);
+    give(jerk, p.sixth_j, 6);
+    const gdr::MovingSource later = c.predicted(p);
+    give(px, later.x, 1);
+    give(pv, later.v, 1);
+  });
+}
+GDR_WEAK int g6_get_j_particle(int id, int address, int* index, double* tj, double* mass, double* x,
+                               double* v, double* acc, double* jerk, double* px, double* pv) {
+  return g6_get_j_particle_(&id, &address, index, tj, mass, x, v, acc, jerk, px, pv);
+}
+GDR_WEAK void get_j_part_data(int addr, int /*nj*/, double* pos, double* vel, double* acc,
+                              double* jrk, double* ppos, double* pvel, double& mass, double& eps2,
+                              int& id) {
+  int cluster = 0;
+  mass = eps2 = 0;
+  id = -1;
+  g6_get_j_particle_(&cluster, &addr, &id, nullptr, &mass, pos, vel, acc, jrk, ppos, pvel);
+}
 int g6_initialize_jp_buffer_(int* /*id*/, int* /*size*/) { return 0; }
 GDR_WEAK int g6_initialize_jp_buffer(int /*id*/, int /*size*/) { return 0; }
 int g6_flush_jp_buffer_(int* /*id*/) { return 0; }

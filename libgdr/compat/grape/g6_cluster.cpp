@@ -72,6 +72,24 @@ void Cluster::set(int address, const double* x, MovingSource particle) {
                 bad + " for address " + std::to_string(address) + "; all values must be finite");
 }
 
+MovingSource Cluster::particle(int address) const {
+  const auto slot = static_cast<std::size_t>(address);
+  if (address < 0 || !sources_.is_set(slot))
+    throw Error(ErrorCategory::Usage, "address " + std::to_string(address) + " was never set");
+  return sources_.get(slot);
+}
+
+MovingSource Cluster::predicted(MovingSource p) const {
+  const double dt = time_ - p.time;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double v = p.v[k], a = p.half_a[k], j = p.sixth_j[k], s = p.snap_18th[k];
+    p.x[k] += dt * (v + dt * (a + dt * (j + 0.75 * dt * s)));
+    p.v[k] += dt * (2 * a + dt * (3 * j + 3 * dt * s));
+  }
+  p.time = time_;
+  return p;
+}
+
 KernelFeatures Cluster::features_for(std::size_t n, const Targets& targets) const {
   // Another kernel for the rest of a block of i-particles would get all j-particles anew.
   const bool many =
@@ -146,6 +164,10 @@ int Cluster::list(int pipe, int capacity, int* length, int* to) {
                                           " of the last calculation");
   if (!targets_.have_radii())
     throw Error(ErrorCategory::Usage, "the last calculation had no h2, so there are no lists");
+  // Only here: clients that read no lists may pass memory that they never set.
+  if (std::isnan(targets_.h2(static_cast<std::size_t>(pipe))))
+    throw Error(ErrorCategory::Input,
+                "h2 of i-particle " + std::to_string(pipe) + " is not a number, so it has no list");
   make_lists();
   const std::vector<int>& found = lists_.of(static_cast<std::size_t>(pipe));
   const std::size_t n = std::min(most, found.size());

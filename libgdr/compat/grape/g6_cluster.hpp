@@ -32,6 +32,11 @@ class Cluster {
   /// set again: clients that ignore the error get no forces of a former particle.
   void set(int address, const double* x, MovingSource particle);
 
+  /// The particle of an address as it was set. Throws Error (Usage) if it never was.
+  MovingSource particle(int address) const;
+  /// A particle, with position and velocity at the time of set_time.
+  MovingSource predicted(MovingSource particle) const;
+
   /// The first half of a calculation.
   void start(int nj, const Targets& targets);
   /// The second half.

@@ -52,6 +52,11 @@ int g6_set_j_particle(int clusterid, int address, int index, double tj, double d
                       double a2by18[3], double a1by6[3], double aby2[3], double v[3], double x[3]);
 /* The same for a particle at rest. */
 int g6_set_j_particle_mxonly(int clusterid, int address, int index, double mass, double x[3]);
+/* A j-particle as it was set, with its acceleration and jerk without the factors, and its position
+ * px and velocity pv at the time of g6_set_ti. Any of the pointers may be null. -1 for an address
+ * whose particle was never set. The original has no such function. */
+int g6_get_j_particle(int clusterid, int address, int* index, double* tj, double* mass, double x[3],
+                      double v[3], double acc[3], double jerk[3], double px[3], double pv[3]);
 int g6_initialize_jp_buffer(int clusterid, int size);
 int g6_flush_jp_buffer(int clusterid);
 int g6_setup_njdata(int clusterid, int nj);
@@ -86,7 +91,7 @@ int g6calc_lasthalf20(int clusterid, int nj, int ni, int index[], double xi[][3]
 int g6_read_neighbour_list(int clusterid);
 /* The indices of the j-particles with |x_j - x_i|^2 < h2 for i-particle number ipipe, sorted,
  * without the particle itself; with GDR_G6_SOFTENED_LISTS=1 the softening is added to the distance.
- * Returns 1 and the first maxlength if there are more. */
+ * Returns 1 and the first maxlength if there are more, -1 and nblen 0 if h2 is not a number. */
 int g6_get_neighbour_list(int clusterid, int ipipe, int maxlength, int* nblen, int nbl[]);
 /* Accepted; lists are always sorted. */
 void g6_set_neighbour_list_sort_mode(int mode);
@@ -109,6 +114,9 @@ int g6_set_j_particle_(int* clusterid, int* address, int* index, double* tj, dou
                        double* mass, double a2by18[3], double a1by6[3], double aby2[3], double v[3],
                        double x[3]);
 int g6_set_j_particle_mxonly_(int* clusterid, int* address, int* index, double* mass, double x[3]);
+int g6_get_j_particle_(int* clusterid, int* address, int* index, double* tj, double* mass,
+                       double x[3], double v[3], double acc[3], double jerk[3], double px[3],
+                       double pv[3]);
 int g6_initialize_jp_buffer_(int* clusterid, int* size);
 int g6_flush_jp_buffer_(int* clusterid);
 int g6_setup_njdata_(int* clusterid, int* nj);
@@ -133,8 +141,22 @@ int g6_get_neighbour_list_(int* clusterid, int* ipipe, int* maxlength, int* nble
 void g6_set_neighbour_list_sort_mode_(int* mode);
 int g6_get_neighbour_list_sort_mode_(void);
 
+/* The particle at an address of cluster 0, as Sapporo2 gives it: as it was set, with acceleration
+ * and jerk without factors, and predicted. nj is not used, eps2 is 0. mass is 0 and id -1 if the
+ * particle was never set. In C++ mass, eps2 and id are references, and the form of Sapporo without
+ * them exists, too. */
 #ifdef __cplusplus
+void get_j_part_data(int addr, int nj, double* pos, double* vel, double* acc, double* jrk,
+                     double* ppos, double* pvel, double& mass, double& eps2, int& id);
 }
+inline int get_j_part_data(int addr, int /*nj*/, double* pos, double* vel, double* acc, double* jrk,
+                           double* ppos, double* pvel) {
+  int cluster = 0;
+  return g6_get_j_particle_(&cluster, &addr, 0, 0, 0, pos, vel, acc, jrk, ppos, pvel);
+}
+#else
+void get_j_part_data(int addr, int nj, double* pos, double* vel, double* acc, double* jrk,
+                     double* ppos, double* pvel, double* mass, double* eps2, int* id);
 #endif
 
 #endif

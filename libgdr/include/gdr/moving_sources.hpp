@@ -98,6 +98,9 @@ class MovingSources {
 
   /// Sets the particle of a slot. Slots may be set in any order.
   void set(std::size_t slot, const MovingSource& particle);
+  /// The particle of a slot, as it was set last. The slot must have been set.
+  MovingSource get(std::size_t slot) const;
+  bool is_set(std::size_t slot) const noexcept { return slot < is_set_.size() && is_set_[slot]; }
   /// Slots 0 .. slots() - 1 exist; those that were never set hold nothing.
   std::size_t slots() const noexcept { return slots_; }
   /// Makes the particles of the first n slots, at a time, the sources of the job. If job, time and

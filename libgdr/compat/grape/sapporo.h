@@ -1,0 +1,2 @@
+/* Another name of sapporohostclass.h. */
+#include "sapporohostclass.h"
