@@ -39,6 +39,8 @@ class Site:
 
     def __init__(self, pages: pathlib.Path) -> None:
         self.pages = pages
+        #: Why the site begins with the README and not with the playground; empty: it does not.
+        self.lacks = assets.missing()
         self.waiting: list[pathlib.Path] = []  # files outside of docs/ that pages link to
         self.known: set[pathlib.Path] = set()
 
@@ -46,7 +48,7 @@ class Site:
         """Where a file or folder of the sources is in the site."""
         docs = SOURCE / "docs"
         if file == SOURCE / "README.md":
-            return pathlib.Path("index.md")
+            return pathlib.Path("index.md" if self.lacks else "about.md")
         if file in (docs, docs / "README.md"):
             return pathlib.Path("overview.md")
         if file.is_relative_to(docs):
@@ -151,22 +153,24 @@ def add_notebooks(site: Site, build: pathlib.Path, run: bool) -> list[str]:
 
 
 def add_playground(site: Site) -> None:
-    """The page with the engine in WebAssembly; without emscripten the site has none."""
-    lacks = assets.missing()
-    if lacks:
-        print(f"the site has no playground: {lacks}")
+    """The first page, with the engine in WebAssembly; without emscripten the site has none."""
+    if site.lacks:
+        print(f"the site has no playground: {site.lacks}")
         return
     assets.write(site.pages / "playground")
-    page, place = HERE / "playground/page.md", pathlib.Path("playground.md")
+    page, place = HERE / "playground/page.md", pathlib.Path("index.md")
     text = site.linked(page.read_text(encoding="utf-8"), page, place)
-    site.write(place, text.replace("PLAYGROUND", assets.MARKUP))
+    site.write(place, text.replace("PLAYGROUND", assets.markup("playground/")).replace("EXERCISES", assets.exercises()))
+    # Addresses of sources that were shared before lead to the first page, with what is after the #.
+    moved = '<script>location.replace("../" + location.hash)</script>'
+    site.write("playground.md", f"# Playground\n\n[The first page](index.md)\n\n{moved}\n")
 
 
 def navigation(site: Site, notebooks: list[str], interfaces: list[tuple[str, str]]) -> list[object]:
     """The tables of docs/README.md as sections."""
-    sections: list[object] = [{"GDR": "index.md"}]
-    if (site.pages / "playground.md").exists():
-        sections.append({"Playground": "playground.md"})
+    readme = str(site.place_of(SOURCE / "README.md"))
+    sections: list[object] = [] if site.lacks else [{"Playground": "index.md"}]
+    sections.append({"GDR": readme})
     for section in re.split(r"^## ", (site.pages / "overview.md").read_text(), flags=re.M)[1:]:
         title = section.splitlines()[0]
         pages: list[object] = [

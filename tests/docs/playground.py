@@ -11,12 +11,14 @@ random programs of every category (default: 1000 in all).
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -45,12 +47,13 @@ BAD = "VARI x; VARJ y; VARF f;\n\nf += y - z;\n"
 
 
 def missing() -> str:
-    if find_browser() is None:
-        return "no chromium"
-    sys.path.insert(0, str(SOURCE / "docs/site/playground"))
-    import assets
+    return "no chromium" if find_browser() is None else str(assets().missing())
 
-    return str(assets.missing())
+
+def assets() -> types.ModuleType:
+    """The module of the playground's files."""
+    sys.path.insert(0, str(SOURCE / "docs/site/playground"))
+    return importlib.import_module("assets")
 
 
 def check(condition: bool, what: str) -> None:
@@ -127,6 +130,22 @@ def check_link(page: Browser, address: str, kernel: str) -> None:
         "[...document.querySelectorAll('button')].find(b => b.textContent === 'Copy link').click()"
     )
     page.wait_for(f"location.hash === {json.dumps(link)}")
+
+
+def check_examples(page: Browser, address: str) -> None:
+    """Addresses of examples, as the links of the exercises have them, open these."""
+    page.open("about:blank")
+    page.open(address + "#example=exercise_3")
+    page.wait_for(f"{PAGE}?.dataset.compiled")
+    for name in ("exercise_3", "exercise_5", "coulomb"):
+        before = page.evaluate(f"{PAGE}.dataset.compiled")
+        path = next(path for known, _, path in assets().EXAMPLES if known == name)
+        if page.evaluate("location.hash") != f"#example={name}":
+            page.evaluate(f"location.hash = 'example={name}'")
+            page.wait_for(f"{PAGE}.dataset.compiled !== {json.dumps(before)}")
+        text = page.evaluate("document.getElementById('pg-text').value")
+        check(text == (SOURCE / path).read_text(encoding="utf-8"), f"#example={name} opens another text")
+        check(page.evaluate("document.getElementById('pg-example').value") == name, "the list")
 
 
 def check_steps(page: Browser) -> None:
@@ -219,8 +238,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         root = pathlib.Path(temporary)
         folder = root / "some/where"  # a site may be at any path
-        assets = SOURCE / "docs/site/playground/assets.py"
-        subprocess.run([sys.executable, assets, folder], check=True)
+        files = SOURCE / "docs/site/playground/assets.py"
+        subprocess.run([sys.executable, files, folder], check=True)
         size = compressed_size(folder)
         print(f"{size / 1e6:.2f} MB compressed")
         check(size <= LARGEST, f"{size} bytes are more than {LARGEST}")
@@ -229,6 +248,7 @@ def main() -> int:
             check_first_result(page, address)
             check_errors(page, root)
             check_link(page, address, kernel)
+            check_examples(page, address)
             check_steps(page)
             check_particles(page)
             check_bits(page)

@@ -9,9 +9,11 @@ documentation site uses the functions of this module.
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,10 +21,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[2]
 
-# The playground in a page.
-MARKUP = """<link rel="stylesheet" href="playground.css">
+
+
+def markup(folder: str = "") -> str:
+    """The playground in a page, which is in the folder of the files, or has them in this one."""
+    return f"""<link rel="stylesheet" href="{folder}playground.css">
 <div id="gdr-playground"><noscript>The playground needs JavaScript and WebAssembly.</noscript></div>
-<script type="module" src="playground.js"></script>"""
+<script type="module" src="{folder}playground.js"></script>"""
+
 
 # Kernels of the library, one to begin with, and the exercises of the course that are kernels.
 EXAMPLES = [
@@ -40,6 +46,28 @@ EXAMPLES = [
     ("exercise_4", "Exercise 4: reduction", "examples/course/exercises/4_reduction.gds"),
     ("exercise_5", "Exercise 5: a law and its force", "examples/course/exercises/5_law.gdk"),
 ]
+
+
+def task_of(text: str) -> str:
+    """What an exercise asks for: its first comment, without the title."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith(("#", "//")):
+            break
+        lines.append(line.lstrip("#/ "))
+    return " ".join(lines).partition(". ")[2]
+
+
+def exercises() -> str:
+    """The exercises as a list, whose links open them in the playground of the page."""
+    rows = []
+    for name, title, path in EXAMPLES:
+        if name.startswith("exercise"):
+            task = html.escape(task_of((SOURCE / path).read_text(encoding="utf-8")), quote=False)
+            task = re.sub(r"`([^`]*)`", r"<code>\1</code>", task)
+            place = f"example={name}"
+            rows.append(f'<li id="{place}"><a href="#{place}">{title}</a>. {task}</li>')
+    return "<ul>\n" + "\n".join(rows) + "\n</ul>"
 
 
 def missing() -> str:
@@ -95,7 +123,7 @@ def main() -> None:
         '<link rel="icon" href="data:,">\n'
         "<style>html { font-size: 125%; color-scheme: light; } body { margin: 1rem auto; "
         "max-width: 76rem; padding: 0 1rem; font-family: system-ui, sans-serif; }</style>\n"
-        f"<h1>GDR playground</h1>\n{MARKUP}\n</html>\n",
+        f"<h1>GDR playground</h1>\n{markup()}\n</html>\n",
         encoding="utf-8",
     )
 

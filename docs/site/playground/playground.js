@@ -142,8 +142,7 @@ function edited() {
 function chooseExample(name) {
   const example = state.examples.find((e) => e.name === name);
   if (!example) return;
-  state.params = {};
-  setSource(example.text, example.language === "gds");
+  showExample(example);
   history.replaceState(undefined, "", location.pathname + location.search);
   compile();
 }
@@ -266,11 +265,19 @@ async function begin() {
   state.examples = examples;
   ui.examples.replaceChildren(
       make("option", {value: ""}, "—"), ...examples.map((e) => make("option", {value: e.name}, e.title)));
-  if (!shared) {
-    ui.examples.value = examples[0].name;
-    setSource(examples[0].text, examples[0].language === "gds");
-  }
+  if (!shared) showExample(exampleOf(location.hash) ?? examples[0]);
   await compile();
+}
+
+/** The example that an address names, "#example=gravity". */
+function exampleOf(fragment) {
+  return state.examples.find((e) => fragment === `#example=${e.name}`);
+}
+
+function showExample(example) {
+  ui.examples.value = example.name;
+  state.params = {};
+  setSource(example.text, example.language === "gds");
 }
 
 function restore(shared) {
@@ -279,6 +286,12 @@ function restore(shared) {
 }
 
 window.addEventListener("hashchange", async () => {
+  const example = exampleOf(location.hash);
+  if (example) {
+    showExample(example);
+    page.scrollIntoView();
+    return compile();
+  }
   const shared = await stateOf(location.hash);
   if (!shared) return;
   restore(shared);
