@@ -156,8 +156,7 @@ RunPlan plan_run(const Snapshot& snapshot, const RunRequest& request) {
   RunPlan plan;
   RunState& run = plan.start;
   run = earlier.value_or(RunState());
-  run.softening = required(request.softening, earlier, &RunState::softening, "--eps",
-                           "the softening length, for example --eps 0.015625");
+  run.softening = request.softening.value_or(run.softening);
   run.time_step = required(request.time_step, earlier, &RunState::time_step, "--dt",
                            "the time step, for example --dt 0.0009765625; with hermite4 the "
                            "largest one, for example --dt 0.0625");

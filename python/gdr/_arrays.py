@@ -46,13 +46,31 @@ def as_array(name: str, value: Any, *, complex_too: bool = False) -> AnyArray:
         raise TypeError(f"{name}: not an array of numbers ({error})") from None
     if array.dtype.kind == "O" and hasattr(value, "to_numpy") and hasattr(value, "dtypes"):
         array = _nullable(name, value)
+    if array.dtype.names is not None:
+        array = _fields(name, array)
     if array.dtype.kind == "b":
         array = array.view(np.int8)
     if array.dtype.kind == "c" and not complex_too:
         raise TypeError(f"{name}: expected real numbers, got {array.dtype}")
     if array.dtype.kind not in "iufc":
-        raise TypeError(f"{name}: expected an array of numbers, got {array.dtype}")
+        hint = "; convert it with astype(float)" if array.dtype.kind == "O" else ""
+        raise TypeError(f"{name}: expected an array of numbers, got {array.dtype}{hint}")
     return array
+
+
+def _fields(name: str, array: AnyArray) -> AnyArray:
+    """The fields of a structured array as the columns of an array, as ``table[["x", "y", "z"]]``."""
+    from numpy.lib import recfunctions
+
+    kinds = {field: kind[0] for field, kind in (array.dtype.fields or {}).items()}
+    other = [field for field, kind in kinds.items() if kind.kind not in "iufb" or kind.shape]
+    if other:
+        raise TypeError(
+            f"{name}: expected an array of numbers, got a table whose column {other[0]!r} is "
+            f"{kinds[other[0]]}; choose the columns: table[['x', 'y', 'z']]"
+        )
+    columns: AnyArray = recfunctions.structured_to_unstructured(array)
+    return columns
 
 
 def _nullable(name: str, column: Any) -> AnyArray:

@@ -17,7 +17,9 @@ from typing import TypeVar, Union, cast
 import numpy as np
 
 from . import _core, _kernel
+from ._array_kinds import column_names
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_type, floats, number
+from ._interface import squares
 from ._names import advice, wrong_names
 from ._open import DeviceLike, device_or_default
 from ._outputs import Outputs, arrays_to_fill
@@ -319,7 +321,7 @@ class ParticleKernel(Generic[Result]):
         params = {}
         for argument, name in self._parameters.items():
             value = np.array(number(argument, given[argument]))
-            params[name] = float(_squares(argument, value) if name in self._squared else value)
+            params[name] = float(squares(argument, value) if name in self._squared else value)
         sources = self._columns(of_sources, given)
         if targets is None:
             return params, sources, self._columns(of_targets, given), units
@@ -344,7 +346,7 @@ class ParticleKernel(Generic[Result]):
             if argument in NOT_NEGATIVE and array.size > 0 and array.min() < 0:
                 raise ValueError(f"{place}: expected at least 0, got {array.min()}")
             if names[0] in self._squared:
-                array = _squares(place, array)
+                array = squares(place, array)
             out.update(zip(names, np.atleast_2d(array.T)))
         return out
 
@@ -423,24 +425,14 @@ def _plain_columns(
 
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:
+    if not isinstance(targets, Mapping) and "pos" in (column_names(targets) or ()):
+        targets = {name: targets[name] for name in column_names(targets) if name in of_targets}
     values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
     wrong = wrong_names(values, list(of_targets))
     if wrong:
         more = "" if isinstance(targets, Mapping) else "; pass a dictionary"
         raise TypeError(f"targets: {wrong}{more}")
     return values
-
-
-def _squares(name: str, lengths: Any) -> Any:
-    """Squares of one length or of an array of lengths."""
-    if (lengths < 0).any():
-        raise ValueError(f"{name}: expected at least 0, got {lengths.min()}")
-    with np.errstate(over="ignore", under="ignore"):
-        squares = lengths * lengths
-    vanishes = (lengths > 0) & (squares < np.finfo(float).tiny)
-    if not np.isfinite(squares).all() or vanishes.any():
-        raise ValueError(f"{name}: its square is out of range of a double; scale the units")
-    return squares
 
 
 KernelLike = Union[_kernel.Kernel, "ParticleKernel[Any]", str]

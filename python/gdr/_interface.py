@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Set, Tuple, Union
 
 import numpy as np
 
 from . import _core
+from ._array_kinds import column_names
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
 from ._arrays import floats, number, to_float64
 from ._names import advice
@@ -77,6 +78,7 @@ class ArrayVariable:
     sizes: Tuple[int, ...]
     elements: Tuple[Variable, ...]
     complex: bool = False  #: whether the last index counts real and imaginary part
+    squared: bool = False  #: whether the elements are the squares of what is passed
 
     @property
     def item_sizes(self) -> Tuple[int, ...]:
@@ -173,6 +175,58 @@ class CompiledKernel:
     def _by_name(self) -> Dict[str, Variable]:
         return {v.name: v for v in self._variables}
 
+    def other_names(self, role: str) -> Dict[str, ArrayVariable]:
+        """Names that variables of a role have besides those of the program: that of the quantity
+        which they hold ("pos" for the coordinates, "mass", "eps" for its square), and of sources
+        and targets the name without the last letter j or i."""
+        return self._other_names[role]
+
+    @functools.cached_property
+    def _other_names(self) -> Dict[str, Dict[str, ArrayVariable]]:
+        return {role: self._names_of_quantities(role) for role in ("target", "source", "param")}
+
+    def _names_of_quantities(self, role: str) -> Dict[str, ArrayVariable]:
+        own = [v for v in self._variables if v.role == role]
+        found: Dict[str, ArrayVariable] = {}
+        for quantity in dict.fromkeys(v.quantity for v in own if v.quantity):
+            parts = sorted((v for v in own if v.quantity == quantity), key=lambda v: v.component)
+            sizes = (len(parts),) if len(parts) > 1 else ()
+            if sizes and role == "param":
+                continue
+            found[quantity] = ArrayVariable(quantity, sizes, tuple(parts), False, parts[0].squared)
+        last = {"target": "i", "source": "j"}.get(role)
+        for name in self.whole_names(v.name for v in own) if last else ():
+            if name.endswith(last) and name[:-1] not in found:
+                whole = self.array_named(name)
+                if whole is None:
+                    whole = ArrayVariable(name[:-1], (), (self._by_name[name],))
+                found[name[:-1]] = whole
+        return {name: a for name, a in found.items() if not self.elements_named(name, role)}
+
+    def param_named(self, name: str) -> Tuple[str, bool]:
+        """The ``param`` that a name stands for, and whether it is the square of what is passed."""
+        other = None if self.elements_named(name, "param") else self.other_names("param").get(name)
+        if other is None:
+            return name, False
+        return other.name if other.sizes else other.elements[0].name, other.squared
+
+    def columns(self, role: str, data: Any) -> Any:
+        """The columns of a table that stand for variables of a role, one for each; anything else
+        unchanged."""
+        if isinstance(data, (Mapping, int)) or (held := column_names(data)) is None:
+            return data
+        names = self.names(role)
+        known = dict.fromkeys((*self.whole_names(names), *names, *self.other_names(role)))
+        found: Dict[str, Any] = {}
+        covered: Set[str] = set()
+        for name in known:
+            own = self.elements_named(name, role) or self.other_names(role)[name].elements
+            elements = {v.name for v in own}
+            if name in held and covered.isdisjoint(elements):
+                found[name] = data[name]
+                covered |= elements
+        return found
+
     def elements_named(self, name: str, role: str = "") -> Tuple[Variable, ...]:
         """The variables that a name stands for; none if it is unknown, or of another role than a
         given one."""
@@ -233,6 +287,9 @@ def input_arrays(
     """
     known = {v.name: (v, ()) for v in kernel.variables if v.role == role}
     wholes = {a.name: a for a in kernel.arrays if a.role == role and a.name not in known}
+    if any(name not in known and name not in wholes for name in arrays):
+        others = kernel.other_names(role)
+        wholes = {**{n: others[n] for n in arrays if n in others and n not in known}, **wholes}
     shapes: Dict[str, Tuple[Variable, Tuple[int, ...]]] = {
         **known,
         **{name: (a.elements[0], a.sizes) for name, a in wholes.items()},
@@ -259,11 +316,26 @@ def input_arrays(
             converted[name] = array
             continue
         columns = array.reshape(count, math.prod(wholes[name].sizes))
+        if wholes[name].squared:
+            columns = squares(name, columns)
         for k, element in enumerate(wholes[name].elements):
-            if element.name in arrays:
+            if element.name in arrays or element.name in converted:
                 raise UsageError(f'"{element.name}" is given twice: alone, and in "{name}"')
             converted[element.name] = columns[:, k]
     return count, converted
+
+
+def squares(name: str, lengths: Any) -> Any:
+    """Squares of one length or of an array of lengths."""
+    if (lengths < 0).any():
+        raise ValueError(f"{name}: expected at least 0, got {lengths.min()}")
+    lengths = lengths.astype(np.float64, copy=False)
+    with np.errstate(over="ignore", under="ignore"):
+        found = lengths * lengths
+    vanishes = (lengths > 0) & (found < np.finfo(float).tiny)
+    if not np.isfinite(found).all() or vanishes.any():
+        raise ValueError(f"{name}: its square is out of range of a double; scale the units")
+    return found
 
 
 _WORDS = {"target": "ivar", "source": "jvar"}
@@ -379,8 +451,13 @@ def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str
     numbers: Dict[str, float] = {}
     for name, value in params.items():
         whole = kernel.array_named(name)
+        param, squared = (name, False) if whole else kernel.param_named(name)
+        whole = whole or kernel.array_named(param)
         if whole is None:
-            numbers[name] = number(name, value)
+            single = number(name, value)
+            if param in numbers or (param != name and param in params):
+                raise UsageError(f'"{param}" is given twice, also as "{name}"')
+            numbers[param] = float(squares(name, np.array(single))) if squared else single
             continue
         if np.ndim(value) == 0 and kernel.takes_one_number(whole):
             value = np.full(whole.sizes, number(name, value))

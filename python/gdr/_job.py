@@ -17,6 +17,9 @@ from ._ranks import RankGroup
 from ._search import prepared
 from .results import ResultArrays
 
+#: Items of a role: their number, a dictionary of arrays, or a table; None: arrays are keywords.
+ItemsOrCount = Any
+
 
 class Job:
     """A kernel on a device; ``device.job(kernel)`` creates it.
@@ -55,26 +58,33 @@ class Job:
         for name, value in numbers.items():
             self._core.set(name, value)
 
-    def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
+    def sources(self, given: ItemsOrCount = None, /, **arrays: Any) -> None:
         """Set all ``jvar``s, one value for each source; a number applies to all sources. The array
         of a vector has the shape (n, 3), of a symmetric tensor (n, 6).
 
-        The number of sources is the arrays' length; it must be given if there are no arrays. Raises
+        Arrays are keywords, or in a dictionary or table as a call of the kernel takes them:
+        ``job.sources({"x": x, "q": q})``. Names are those of the kernel's variables, of the
+        quantities that these hold ("pos", "mass"; docs/guides/python.md, "Names"), or for
+        ``@gdr.kernel`` those of its function.
+
+        The number of sources is the arrays' length; it must be given instead if there are no arrays. Raises
         TypeError or ValueError naming the array, and UsageError for unknown or missing variables.
         Variables with a default value may be left out, as ids: sources then have the id -2, targets
         -1.
         """
-        if n is None and self._takes_plain and self._core.plain_sources(arrays):
+        if given is None and self._takes_plain and self._core.plain_sources(arrays):
             self._kinds["sources"] = PLAIN
             return
         with self._ranks.argument_checks():
+            n, arrays = self._items("source", given, arrays)
             inputs = input_arrays(self.kernel, "source", n, arrays)
             kinds = kinds_of(arrays)
         self._core.sources(*inputs)
         self._kinds["sources"] = kinds
 
-    def update_sources(self, first: Any, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set new values for some sources; other variables keep theirs.
+    def update_sources(self, first: Any, given: ItemsOrCount = None, /, **arrays: Any) -> None:
+        """Set new values for some sources; other variables keep theirs. Arguments after the first
+        as of ``sources``.
 
         ``first`` is the index of the first of consecutive sources, or an array with the index of
         each source.
@@ -88,6 +98,7 @@ class Job:
             [35.0, 20.0]
         """
         with self._ranks.argument_checks():
+            n, arrays = self._items("source", given, arrays)
             if np.ndim(first) == 0:
                 begin = integer("first", first)
                 inputs = input_arrays(self.kernel, "source", n, arrays)
@@ -99,12 +110,14 @@ class Job:
         else:
             self._core.update_sources_at(places, inputs[1])
 
-    def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set all ``ivar``s, one value for each target; a number applies to all targets."""
-        if n is None and self._takes_plain and self._core.plain_targets(arrays):
+    def targets(self, given: ItemsOrCount = None, /, **arrays: Any) -> None:
+        """Set all ``ivar``s, one value for each target; a number applies to all targets. Arguments
+        as of ``sources``."""
+        if given is None and self._takes_plain and self._core.plain_targets(arrays):
             self._kinds["targets"] = PLAIN
             return
         with self._ranks.argument_checks():
+            n, arrays = self._items("target", given, arrays)
             inputs = input_arrays(self.kernel, "target", n, arrays)
             kinds = kinds_of(arrays)
         self._core.targets(*inputs)
@@ -130,6 +143,17 @@ class Job:
         self._core.run(rows(arrays), *counts)
         self._float_runs.check()
         return arrays, outputs
+
+    def _items(
+        self, role: str, given: ItemsOrCount, arrays: Dict[str, Any]
+    ) -> Tuple[Optional[int], Dict[str, Any]]:
+        """The number of items, if it is given, and the arrays by name."""
+        several = self.kernel.columns(role, given)
+        if not isinstance(several, Mapping):
+            return given, arrays
+        for name in several.keys() & arrays.keys():
+            raise TypeError(f"{name}: given twice, as a keyword and in the dictionary of {role}s")
+        return None, {**several, **arrays}
 
     def _fill(self, arrays: Dict[str, AnyArray]) -> None:
         """Like ``run``, into arrays of the package's own that are known to have the right types,

@@ -10,8 +10,8 @@ import re
 import os
 import warnings
 from collections import abc
-from typing import TYPE_CHECKING, AbstractSet, Any, Dict, Iterable, List, Mapping, Optional, Set
-from typing import Tuple, Union
+from typing import TYPE_CHECKING, AbstractSet, Any, Dict, FrozenSet, Iterable, List, Mapping
+from typing import Optional, Set, Tuple, Union
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from . import _core
 from ._array_kinds import column_names
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._display import html_table
-from ._interface import CompiledKernel, numbers_in, results_to_fill
+from ._interface import ArrayVariable, CompiledKernel, numbers_in, results_to_fill
 from ._names import advice, wrong_names
 from ._open import device_or_default
 from ._outputs import NEW_ARRAYS, Outputs
@@ -97,6 +97,28 @@ class Kernel(CompiledKernel):
         super().__init__(core)
         self._caller_names = caller_names or VariableNames.of_kernel(self)
 
+    def other_names(self, role: str) -> Dict[str, ArrayVariable]:
+        """Names of variables besides those of the program, the caller's among them."""
+        callers = getattr(self._caller_names, f"{role}s")
+        if not callers:
+            return super().other_names(role)
+        found = dict(super().other_names(role))
+        for name, variable in callers.items():
+            if self.elements_named(name, role):
+                continue
+            whole = self.array_named(variable)
+            elements = self.elements_named(variable, role)
+            found[name] = whole or ArrayVariable(name, (), elements)
+        return found
+
+    @functools.cached_property
+    def softening(self) -> FrozenSet[str]:
+        """The ``param``s that are 0 if they are not given: softening lengths, unless they are
+        parameters of a Python function, which has its own default values."""
+        if self._caller_names.params:
+            return frozenset()
+        return frozenset(v.name for v in self.variables if v.role == "param" and v.quantity == "eps")
+
     @property
     def name(self) -> str:
         """Name of the kernel, from its text or file."""
@@ -164,12 +186,14 @@ class Kernel(CompiledKernel):
 
         ``targets`` and ``sources`` map every ``ivar`` and ``jvar`` to an array (a number applies to
         all items), or are tables (structured arrays, DataFrames), whose columns of these names are
-        read; a kernel without such variables takes the number of items instead. Every
-        ``param`` must be given, as a keyword (``spring(targets=..., sources=..., k=2.0)``) or in
-        ``params``. ``results``: names of the results to compute, or a dictionary with an array to
-        fill for each; all results by default. ``out``: a dictionary with arrays to fill for some of
-        them. ``dtype``: float64 or float32, the type of new arrays. Results belong to the library
-        of the arguments: NumPy, PyTorch, JAX (docs/guides/python.md, "Arrays").
+        read; a kernel without such variables takes the number of items instead. The names of
+        quantities stand for the variables that hold them: "pos", "mass", ``eps`` for ``eps2``
+        (docs/guides/python.md, "Names"). Every ``param`` must be given, as a keyword
+        (``spring(targets=..., sources=..., k=2.0)``) or in ``params``; a softening length is 0 unless it
+        is. ``results``: names of the results to compute, or a dictionary with an array to fill for
+        each; all results by default. ``out``: a dictionary with arrays to fill for some of them.
+        ``dtype``: float64 or float32, the type of new arrays. Results belong to the library of the
+        arguments: NumPy, PyTorch, JAX (docs/guides/python.md, "Arrays").
 
         Vectors have arrays of shape (n, 3), symmetric tensors (n, 6). A result that is not finite
         for some target raises a RuntimeWarning that names it.
@@ -412,19 +436,22 @@ class Kernel(CompiledKernel):
 
     def _columns(self, role: str, data: Any) -> Any:
         """The columns of a table that the kernel reads; anything else unchanged."""
+        table = self._caller_names.sources if role == "source" else self._caller_names.targets
+        if not table:
+            return self.columns(role, data)
         if isinstance(data, (abc.Mapping, int)) or (held := column_names(data)) is None:
             return data
-        table = self._caller_names.sources if role == "source" else self._caller_names.targets
-        known = table or (*self.whole_names(self.names(role)), *self.names(role))
-        return {name: data[name] for name in known if name in held}
+        return {name: data[name] for name in table if name in held}
 
     def _params(self, params: Mapping[str, Any]) -> Dict[str, Any]:
         variables = self._caller_names.params
         given = {variables.get(name, name): v for name, v in params.items()}
-        wholes = [self.array_named(name) for name in given]
-        elements = {e.name for array in wholes if array for e in array.elements}
-        left = [name for name in self.names("param") if name not in given and name not in elements]
-        unknown = [n for n in params if not self.elements_named(variables.get(n, n), "param")]
+        stands_for = {name: self.param_named(variables.get(name, name))[0] for name in params}
+        named = {e.name for n in stands_for.values() for e in self.elements_named(n, "param")}
+        left = [name for name in self.names("param") if name not in named]
+        given.update(dict.fromkeys(self.softening.intersection(left), 0.0))
+        left = [name for name in left if name not in self.softening]
+        unknown = [n for n, own in stands_for.items() if not self.elements_named(own, "param")]
         if left or unknown:
             callers = {variable: name for name, variable in variables.items()}
             known = [callers.get(n, n) for n in self.whole_names(self.names("param"))]

@@ -91,7 +91,7 @@ class PairSum:
             kernel = kernel_of(kernel)
             self.kernel = kernel
             self._periodic = three_bools(periodic)
-            self._left = set(kernel.names("param"))
+            self._left = set(kernel.names("param")) - kernel.softening
             radii = _radii(cutoff)
             edges = periodic_box(box, self._periodic)
             reach = None if skin is None else number("skin", skin)

@@ -38,7 +38,7 @@ class SourceLists:
         [4.0, 2.0]
     """
 
-    arrays: Mapping[str, Any]  #: all ``jvar``s by name, as in ``Job.sources``
+    arrays: Any  #: all ``jvar``s by name, or a table, as in ``Job.sources``
     offsets: Any  #: int64, shape (number of sets + 1,); not negative, not decreasing
     index: Any = None  #: int32, shape (total length of the lists,), or None
 
@@ -204,13 +204,16 @@ class SetJob:
         names: Optional[List[str]],
         dtype: Any,
     ) -> Tuple[ResultArrays, Outputs, "_core._Sets"]:
-        check_type("targets", targets, Mapping, "a dictionary of arrays")
-        check_type("sources", sources, (Mapping, list, tuple), "a dictionary of arrays")
+        targets = self.kernel.columns("target", targets)
+        sources = self.kernel.columns("source", sources)
+        check_type("targets", targets, Mapping, "a dictionary of arrays, or a table")
+        check_type("sources", sources, (Mapping, list, tuple), "a dictionary of arrays, or a table")
         n, inputs = input_arrays(self.kernel, "target", None, targets)
         lists: List[_Lists] = []
-        several = [sources] if isinstance(sources, Mapping) else list(sources)
+        parts = [sources] if isinstance(sources, Mapping) else list(sources)
+        several = [self.kernel.columns("source", arrays) for arrays in parts]
         for arrays in several:
-            check_type("sources", arrays, Mapping, "dictionaries of arrays")
+            check_type("sources", arrays, Mapping, "dictionaries of arrays, or tables")
             count, converted = input_arrays(self.kernel, "source", None, arrays)
             lists.append((np.array([0, count], np.int64), count, converted, None))
         given = {"targets": targets, **{f"sources[{k}]": a for k, a in enumerate(several)}}
@@ -229,7 +232,8 @@ class SetJob:
     ) -> Tuple[ResultArrays, Outputs, "_core._Sets"]:
         """The arrays to fill, and the arguments of the extension module."""
         with self._ranks.argument_checks():
-            check_type("targets", targets, Mapping, "a dictionary of arrays")
+            targets = self.kernel.columns("target", targets)
+            check_type("targets", targets, Mapping, "a dictionary of arrays, or a table")
             bounds = _offsets("offsets", offsets)
             first, last = int(bounds[0]), int(bounds[-1])
             n, inputs = input_arrays(self.kernel, "target", None, targets, last)
@@ -260,7 +264,8 @@ class SetJob:
         return lists
 
     def _lists(self, where: str, given: SourceLists, offset_count: int) -> _Lists:
-        check_type(f"{where}.arrays", given.arrays, Mapping, "a dictionary of arrays")
+        arrays = self.kernel.columns("source", given.arrays)
+        check_type(f"{where}.arrays", arrays, Mapping, "a dictionary of arrays, or a table")
         bounds = _offsets(f"{where}.offsets", given.offsets)
         last = int(bounds[-1])
         if len(bounds) != offset_count:
@@ -270,12 +275,12 @@ class SetJob:
             )
         index = None if given.index is None else indices(f"{where}.index", given.index)
         if index is None:
-            n, converted = input_arrays(self.kernel, "source", None, given.arrays, last)
+            n, converted = input_arrays(self.kernel, "source", None, arrays, last)
             _check_last(f"{where}.offsets", last, n, "sources")
         else:
             _check_last(f"{where}.offsets", last, len(index), "entries of the index")
             items = int(index.max()) + 1 if len(index) > 0 else 0
-            n, converted = input_arrays(self.kernel, "source", None, given.arrays, items)
+            n, converted = input_arrays(self.kernel, "source", None, arrays, items)
         return bounds, n, converted, index
 
 

@@ -114,7 +114,7 @@ class TreeSum:
             counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]
         self.kernel = kernel
         self._report: Optional[TreeSumReport] = None
-        self._left = set(kernel.names("param"))
+        self._left = set(kernel.names("param")) - kernel.softening
         self._core = _core.TreeSum(core, kernel.core, accuracy, chosen_theta, *counts)
         self._float_runs = FloatRuns(core, kernel)
         self.set(**kernel.default_params())

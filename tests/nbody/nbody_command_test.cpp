@@ -233,7 +233,7 @@ TEST_CASE("errors of gdr nbody set status and message and write no file") {
     more.insert(more.end(), where.begin(), where.end());
     return nbody(file, more);
   };
-  fails(2, "--eps is required", with(input, {"--dt", "0.1", "--t-end", "1"}));
+  fails(2, "--eps", with(input, {"--eps", "-0.1", "--dt", "0.1", "--t-end", "1"}));
   fails(2, "--dt is required", with(input, {"--eps", "0.1", "--t-end", "1"}));
   fails(2, "--t-end is required", with(input, {"--eps", "0.1", "--dt", "0.1"}));
   fails(2, "--dt", with(input, {"--eps", "0.1", "--dt", "-0.1", "--t-end", "1"}));

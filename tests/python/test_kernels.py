@@ -296,22 +296,22 @@ def test_misspelt_arrays_of_builtin_kernels_get_a_suggestion(device):
     sources = {"xj": x, "yj": x, "zj": x, "mj": x}
     gravity = gdr.builtin("gravity")
     job, set_job = device.job(gravity), device.set_job(gravity)
-    wrong = "unknown ivar \"x\"; did you mean 'xi'. .known: xi, yi, zi, idi."
+    wrong = "unknown ivar \"xii\"; did you mean 'xi'. .known: xi, yi, zi, idi."
     for call in (
-        lambda: gravity(targets={"x": x}, sources=sources, eps2=0.1),
-        lambda: job.targets(x=x),
-        lambda: set_job.run({"x": x}, [0, 4], gdr.SourceLists(sources, [0, 4])),
+        lambda: gravity(targets={"xii": x}, sources=sources, eps2=0.1),
+        lambda: job.targets(xii=x),
+        lambda: set_job.run({"xii": x}, [0, 4], gdr.SourceLists(sources, [0, 4])),
     ):
         with pytest.raises(gdr.UsageError, match=wrong):
             call()
-    with pytest.raises(gdr.UsageError, match="unknown jvar \"m\"; did you mean 'mj'"):
-        job.sources(xj=x, yj=x, zj=x, m=x)
+    with pytest.raises(gdr.UsageError, match="unknown jvar \"mjj\"; did you mean 'mj'"):
+        job.sources(xj=x, yj=x, zj=x, mjj=x)
     with pytest.raises(gdr.UsageError, match="no array is given for ivar xi, yi, zi$"):
         gravity(targets={}, sources=sources, eps2=0.1)
     for call in (lambda: job.set(esp2=1.0), lambda: set_job.set(esp2=1.0)):
         with pytest.raises(gdr.UsageError, match='unknown param "esp2"; did you mean "eps2"'):
             call()
-    with pytest.raises(gdr.UsageError, match="missing params: eps2; .*did you mean 'eps2'"):
+    with pytest.raises(gdr.UsageError, match="unknown params: esp2; did you mean 'eps2'"):
         gravity(targets={"xi": x, "yi": x, "zi": x}, sources=sources, esp2=0.1)
     pos = np.zeros((4, 3))
     with pytest.raises(TypeError, match="unexpected keyword argument 'veloc'; did you mean 'vel'"):

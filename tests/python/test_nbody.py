@@ -306,8 +306,7 @@ def test_energies_agree_with_a_double_precision_sum():
     assert e.potential == pytest.approx(-pairs, rel=1e-7)
     assert e.kinetic == pytest.approx(0.5 * (s.mass[:, None] * s.vel**2).sum(), rel=1e-14)
     assert nbody.energies(s, eps=eps, G=2).potential == pytest.approx(-2 * pairs, rel=1e-7)
-    with pytest.raises(TypeError, match="eps: required for a snapshot"):
-        nbody.energies(s)
+    assert nbody.energies(s) == nbody.energies(s, eps=0)
 
 
 def test_lagrangian_radii_enclose_the_mass_fractions(rng):

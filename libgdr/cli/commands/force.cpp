@@ -152,7 +152,7 @@ int work(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   add_snapshot_options(app, options.snapshot);
-  add_number(app, "--eps", options.eps, "LENGTH", "softening length, at least 0")->required();
+  add_number(app, "--eps", options.eps, "LENGTH", "softening length, at least 0 (default: 0)");
   add_text(app, "-o,--output", options.output, "OUT.hdf5", "HDF5 file for the forces")->required();
   add_number(app, "--G", options.gravity, "G",
              "constant of gravity in the units of the file (default: 1)");

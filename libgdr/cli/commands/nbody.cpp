@@ -257,7 +257,8 @@ void add_interval(CLI::App& app, const std::string& name, std::optional<Interval
 
 void add_options(CLI::App& app, Options& options) {
   add_snapshot_options(app, options.snapshot);
-  add_number(app, "--eps", options.request.softening, "LENGTH", "softening length, at least 0");
+  add_number(app, "--eps", options.request.softening, "LENGTH",
+             "softening length, at least 0 (default: that of a run that continues, else 0)");
   add_text(app, "--integrator", options.integrator, "leapfrog|hermite4",
            "integration scheme (default: leapfrog, or that of FILE's run)");
   add_number(app, "--dt", options.request.time_step, "TIME",

@@ -39,7 +39,7 @@ class Energies(NamedTuple):
 def energies(
     stars: Stars,
     *,
-    eps: Optional[float] = None,
+    eps: float = 0.0,
     G: float = 1.0,
     accuracy: Optional[float] = None,
     device: Optional[DeviceLike] = None,
@@ -57,8 +57,6 @@ def energies(
     kinetic = 0.5 * float((stars.mass * (stars.vel**2).sum(1)).sum())
     if isinstance(stars, State):
         pot = stars.pot
-    elif eps is None:
-        raise TypeError("eps: required for a snapshot, whose potentials must be computed")
     else:
         pot = G * gravity(stars.pos, stars.mass, eps, accuracy=accuracy, device=device).pot
     potential = 0.5 * float((stars.mass * pot).sum())

@@ -138,7 +138,7 @@ def _check_end(end: float, snapshot: Start) -> None:
 def leapfrog(
     snapshot: Start,
     *,
-    eps: float,
+    eps: float = 0.0,
     dt: float,
     t_end: float,
     G: float = 1.0,
@@ -292,8 +292,8 @@ def hermite(
     and ``t_end`` is at the end of one of its intervals. (Forces, and so bits, differ between the
     engine "native" and the exact ones.) Otherwise, or if stars have been changed, a new run begins,
     with ``state.step`` 0; on a device "mpi" on all ranks if it does on one. Parameters that are not
-    given are those of the run; without one ``eta=0.02``, ``dt_max=1/16``, ``G=1``, ``dt_min=0`` and
-    direct sums, and ``eps`` is required.
+    given are those of the run; without one ``eps=0``, ``eta=0.02``, ``dt_max=1/16``, ``G=1``,
+    ``dt_min=0`` and direct sums.
 
     Raises StepTooShort, a FloatingPointError, if two stars are so close that a step would be
     shorter than 2^-40 of the interval, TypeError or ValueError naming the argument, also if the
@@ -303,10 +303,6 @@ def hermite(
     with used._ranks.argument_checks():
         snapshot = _checked_start(snapshot)
         run = snapshot.run
-        if eps is None and run is None:
-            raise TypeError(
-                "eps: required for a snapshot that has no state of a run with block steps"
-            )
 
         def chosen(name: str, given: Any, usual: float) -> float:
             if given is not None:
