@@ -64,6 +64,14 @@ class PairPotential(Calculator):
     Raises TypeError and ValueError naming the argument, ProgramError for a law, and, when
     properties are computed, InputError for species without parameters, and where the law is not
     finite, as most are for atoms at the same place.
+
+    Examples:
+        >>> from ase import Atoms
+        >>> pair = Atoms("Ar2", [[0, 0, 0], [3.8, 0, 0]])
+        >>> law = "s = (sigma^2/r2)^3; 4*epsilon*(s*s - s)"
+        >>> pair.calc = gdr.ase.PairPotential(law, 8.5, epsilon=0.0103, sigma=3.405)
+        >>> print(f"{pair.get_potential_energy():.6f} eV", pair.get_forces()[:, 0].round(6))
+        -0.010287 eV [-0.001186  0.001186]
     """
 
     implemented_properties = ["energy", "energies", "free_energy", "forces", "stress", "stresses"]
@@ -93,6 +101,11 @@ class PairPotential(Calculator):
 
         All are checked before any is changed. Parameters that a new law does not contain are
         dropped.
+
+        Examples:
+            >>> law = gdr.ase.PairPotential("k*(r - r0)^2", 3.0, k=1.0, r0=1.5)
+            >>> law.set(k=2.0)
+            {'k': 2.0}
         """
         before: Dict[str, Any] = self.parameters
         if not before and not changes:

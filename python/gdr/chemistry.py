@@ -38,6 +38,11 @@ class Shell(NamedTuple):
 
     Radial functions are ``sum over k of coefficients[c, k] r^l exp(-exponents[k] r^2)``; angular
     functions have the order of PySCF.
+
+    Examples:
+        >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [3.4, 0.6, 0.17], [0.15, 0.54, 0.44])
+        >>> gdr.chemistry.Coulomb([s, s._replace(centre=[0, 0, 1.4])]).functions
+        2
     """
 
     centre: Sequence[float]  #: Bohr
@@ -48,7 +53,15 @@ class Shell(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Numbers of the last evaluation."""
+    """Numbers of the last evaluation.
+
+    Examples:
+        >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [3.4, 0.6, 0.17], [0.15, 0.54, 0.44])
+        >>> basis = gdr.chemistry.Coulomb([s])
+        >>> j = basis.matrix([[1.0]])
+        >>> basis.work.pairs, basis.work.interactions > 0
+        (6, True)
+    """
 
     pairs: int  #: pairs of primitives with charge
     interactions: int  #: evaluated interactions of such pairs
@@ -61,6 +74,12 @@ def shells(mol: Any) -> List[Shell]:
     """The shells of a PySCF molecule (``pyscf.gto.Mole``).
 
     Raises UnsupportedError for angular momenta above d.
+
+    Examples:
+        >>> from pyscf import gto
+        >>> water = gto.M(atom="O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59", basis="6-31g", verbose=0)
+        >>> [shell.l for shell in gdr.chemistry.shells(water)]
+        [0, 0, 0, 1, 1, 0, 0, 0, 0]
     """
     made = []
     for b in range(mol.nbas):
@@ -112,6 +131,12 @@ class Coulomb:
     ``nuclear_attraction`` are always those of 1/r. Raises UnsupportedError for angular momenta above
     d and for a linearly dependent basis: the smallest eigenvalue of its overlap matrix is below
     1e-8.
+
+    Examples:
+        >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [1.0], [[(128 / np.pi) ** 0.25]])  # exp(-r^2), normalised
+        >>> basis = gdr.chemistry.Coulomb([s])
+        >>> basis.functions, basis.matrix([[1.0]]).shape
+        (1, (1, 1))
     """
 
     def __init__(
@@ -166,6 +191,12 @@ class Coulomb:
         """The Coulomb matrix ``J_ab = sum over c, d of (ab|cd) D_cd`` of a density (n, n).
 
         The interaction is that of ``omega``. Only the symmetric part of the density contributes.
+
+        Examples:
+            >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [1.0], [[(128 / np.pi) ** 0.25]])
+            >>> j = gdr.chemistry.Coulomb([s]).matrix([[1.0]])
+            >>> print(f"{j[0, 0]:.10f} {2 / np.sqrt(np.pi):.10f}")  # of (ss|ss) of a normalised s
+            1.1283791671 1.1283791671
         """
         given = self._density(density)
         out = np.empty_like(given)
@@ -173,14 +204,27 @@ class Coulomb:
         return out
 
     def potential(self, density: Any, points: Any) -> Floats:
-        """The potential of the charge of a density at points (m, 3), electrons counted positive."""
+        """The potential of the charge of a density at points (m, 3), electrons counted positive.
+
+        Examples:
+            >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [1.0], [[(128 / np.pi) ** 0.25]])
+            >>> found = gdr.chemistry.Coulomb([s]).potential([[1.0]], [[10.0, 0, 0]])
+            >>> print(found.round(9))  # of the charge 1 at the distance 10
+            [0.1]
+        """
         places = np.ascontiguousarray(floats("points", points, ("m", 3)))
         out = np.empty(len(places))
         self._core.potential(self._density(density), places, out)
         return out
 
     def nuclear_attraction(self, positions: Any, charges: Any) -> Floats:
-        """Integrals of ``-sum charge/|x - position|`` between functions: (n, n)."""
+        """Integrals of ``-sum charge/|x - position|`` between functions: (n, n).
+
+        Examples:
+            >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [1.0], [[(128 / np.pi) ** 0.25]])
+            >>> print(gdr.chemistry.Coulomb([s]).nuclear_attraction([[0, 0, 10.0]], [2.0]).round(9))
+            [[-0.2]]
+        """
         places = np.ascontiguousarray(floats("positions", positions, ("m", 3)))
         values = np.ascontiguousarray(floats("charges", charges, (len(places),)))
         out = np.empty((self.functions, self.functions))
@@ -192,6 +236,12 @@ class Coulomb:
 
         The shape is (functions of c, functions of d, n, n), the last two indices for a and b. The
         interaction is that of ``omega``.
+
+        Examples:
+            >>> s = gdr.chemistry.Shell([0, 0, 0], 0, [1.0], [[(128 / np.pi) ** 0.25]])
+            >>> p = gdr.chemistry.Shell([0, 0, 1.4], 1, [0.8], [[1.0]])
+            >>> gdr.chemistry.Coulomb([s, p]).integrals(0, 1).shape
+            (1, 3, 4, 4)
         """
         for name, shell in (("c", c), ("d", d)):
             if not 0 <= shell < len(self._sizes):
@@ -209,6 +259,10 @@ def kernel_text(li: int, lj: int, part: int = 0, precision: str = "long") -> str
     first 20 of 35 results, or with ``part`` = 1 the others. ``precision``: "long", or "short" for
     small contributions. ``gdr.compile(gdr.chemistry.kernel_text(1, 1)).clocks`` are the clocks of
     an interaction.
+
+    Examples:
+        >>> gdr.compile(gdr.chemistry.kernel_text(0, 0)).flops > 0
+        True
     """
     shorts = choice("precision", precision, ("long", "short")) == "short"
     orders = [operator.index(value) for value in (li, lj, part)]
@@ -224,6 +278,13 @@ def electrostatic_potential(
 
     Nuclei count positive, electrons negative; a point at a nucleus is infinite. It is that of the
     interaction 1/r, whatever ``mol.omega`` is.
+
+    Examples:
+        >>> from pyscf import gto, scf
+        >>> water = gto.M(atom="O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59", basis="6-31g", verbose=0)
+        >>> found = gdr.chemistry.electrostatic_potential(water, scf.RHF(water).run().make_rdm1(), [[0, 0, 50.0]])
+        >>> bool(abs(found[0]) < 1e-3)  # a neutral molecule, seen from far away
+        True
     """
     places = floats("points", points, ("m", 3))
     electrons = Coulomb(mol, device=device).potential(density, places)
@@ -297,6 +358,13 @@ def accelerate(mf: Any, *, device: Optional[DeviceLike] = None, threshold: float
     ``Coulomb``. J has the range separation of the molecule (``mol.omega``), or of the argument
     ``omega`` of ``get_jk`` and ``get_j``. Raises UnsupportedError for other methods, f and higher
     shells, linearly dependent bases and complex orbitals.
+
+    Examples:
+        >>> from pyscf import gto, scf
+        >>> water = gto.M(atom="O 0 0 0; H 0 0.76 0.59; H 0 -0.76 0.59", basis="6-31g", verbose=0)
+        >>> energy = gdr.chemistry.accelerate(scf.RHF(water)).kernel()
+        >>> bool(abs(energy - scf.RHF(water).kernel()) < 1e-8)
+        True
     """
     scf = require("pyscf.scf", "gdr.chemistry.accelerate")
     gto = require("pyscf.gto", "gdr.chemistry.accelerate")

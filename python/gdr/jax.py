@@ -65,6 +65,15 @@ def function(
     tables and results that are ints have no derivative. Raises TypeError, ValueError and UsageError
     as the kernel does; errors that depend on numbers, such as a NaN, are raised by JAX when the
     program runs.
+
+    Examples:
+        >>> import jax
+        >>> law = gdr.compile("VARI x; VARJ y, q; CONST k; VARF u; u += q*exp(-k*(x - y)^2);")
+        >>> u = gdr.jax.function(law)
+        >>> total = lambda k: u(targets={"x": x}, sources={"y": y, "q": q}, k=k).u.sum()
+        >>> slope = jax.grad(total)(1.0)
+        >>> bool(abs(slope - (total(1.01) - total(0.99)) / 0.02) < 0.02 * abs(slope))
+        True
     """
     law = kernel_of(kernel)
 
@@ -91,6 +100,12 @@ def gravity(
 
     ``pos`` (n, 3), ``mass`` (n,) or a number, the softening ``eps`` and ``targets`` (m, 3) may be
     differentiated. Without targets a particle does not act on itself.
+
+    Examples:
+        >>> import jax
+        >>> energy = lambda r: (gdr.jax.gravity(jax.numpy.array([[0, 0, 0], [r, 0, 0]]), 1.0).pot).sum() / 2
+        >>> print(energy(2.0), jax.grad(energy)(2.0))
+        -0.5 0.25
     """
     pos = jnp.asarray(pos)
     at, of = {"pos": pos if targets is None else targets}, {"at": pos, "mass": mass}

@@ -69,7 +69,8 @@ class Attachment:
         return Calls(*self._core.statistics())
 
     def detach(self, sim: Any) -> None:
-        """Give the simulation REBOUND's basic gravity again; nothing if it has it.
+        """Give the simulation REBOUND's basic gravity again (``attach`` has an example); nothing if it
+        has it.
 
         ValueError if another attachment has replaced this one.
         """
@@ -112,6 +113,17 @@ def attach(
     Raises TypeError and ValueError naming the argument, and UnsupportedError for integrators with
     gravity of their own (MERCURIUS, TRACE, WHFast512, EOS), a custom gravity of the simulation,
     variational particles, and REBOUND before version 5.
+
+    Examples:
+        >>> import rebound
+        >>> sim = rebound.Simulation()
+        >>> for k in range(100):
+        ...     sim.add(m=1e-3, a=1 + 0.01 * k, f=k)
+        >>> gravity = gdr.rebound.attach(sim)
+        >>> sim.integrate(0.01)
+        >>> gravity.calls.count > 0
+        True
+        >>> gravity.detach(sim)
     """
     check_type("sim", sim, rebound.Simulation, "a rebound.Simulation")
     wanted = checked_accuracy(accuracy)

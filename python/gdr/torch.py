@@ -45,6 +45,15 @@ def function(
     Targets, sources and parameters that are floating-point numbers may require gradients; ints,
     tables and results that are ints have none. Raises TypeError, ValueError and UsageError as the
     kernel does.
+
+    Examples:
+        >>> import torch
+        >>> law = gdr.compile("VARI x; VARJ y, q; CONST k; VARF u; u += q*exp(-k*(x - y)^2);")
+        >>> u = gdr.torch.function(law)
+        >>> k = torch.tensor(1.0, dtype=torch.float64, requires_grad=True)
+        >>> u(targets={"x": [0.5]}, sources={"y": [0.0], "q": 2.0}, k=k).u.sum().backward()
+        >>> print(f"{k.grad:.6f}")  # -2 exp(-1/4) / 4
+        -0.389400
     """
     law = kernel_of(kernel)
 
@@ -71,6 +80,14 @@ def gravity(
 
     ``pos`` (n, 3), ``mass`` (n,) or a number, the softening ``eps`` and ``targets`` (m, 3) may
     require gradients. Without targets a particle does not act on itself.
+
+    Examples:
+        >>> import torch
+        >>> places = torch.tensor([[0.0, 0, 0], [2, 0, 0]], dtype=torch.float64, requires_grad=True)
+        >>> energy = gdr.torch.gravity(places, 1.0).pot.sum() / 2
+        >>> energy.backward()
+        >>> print(energy.item(), places.grad[:, 0])
+        -0.5 tensor([-0.2500,  0.2500], dtype=torch.float64)
     """
     at, of = {"pos": pos if targets is None else targets}, {"at": pos, "mass": mass}
     if targets is None:

@@ -1,6 +1,7 @@
 """The examples in docstrings of public functions, classes and methods run, and print what they say."""
 
 import doctest
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -27,10 +28,26 @@ MODULES = {
     "functions": gdr.functions,
     "nbody": gdr.nbody,
     "sph": gdr.sph,
+    "chemistry": gdr.chemistry,
+    "plots": gdr.nbody.plots,
 }
-#: Examples without ``>>>`` that need what this test does not have: several processes.
-NOT_RUN = {"linalg.DistributedMatrices"}
-NEEDED = {"linalg.operator": ["scipy"], "linalg.LU": ["scipy"], "linalg.Cholesky": ["scipy"]}
+#: Modules that can be imported only where another package is installed.
+for optional in ("ase", "jax", "torch", "rebound"):
+    try:
+        MODULES[optional] = importlib.import_module(f"gdr.{optional}")
+    except ImportError:
+        pass
+PLOTS = ["energy_error", "lagrangian_radii", "movie", "projection", "roofline", "timeline"]
+#: Examples without ``>>>`` that need what this test does not have: several processes, a name.
+NOT_RUN = {"linalg.DistributedMatrices", "ase.PairPotential"}
+NEEDED = {
+    "linalg.operator": ["scipy"],
+    "linalg.LU": ["scipy"],
+    "linalg.Cholesky": ["scipy"],
+    **{f"chemistry.{name}": ["pyscf"] for name in ("accelerate", "electrostatic_potential", "shells")},
+    **{f"plots.{name}": ["matplotlib"] for name in PLOTS},
+    "plots.movie": ["matplotlib", "PIL"],
+}
 
 
 def blocks(thing):
@@ -67,7 +84,7 @@ def methods(of):
 def public():
     """What needs an example by its name: all but the kernels, which are one class, and functions of ``math``."""
     for module, where in MODULES.items():
-        for name in where.__all__:
+        for name in getattr(where, "__all__", PLOTS):
             thing = getattr(where, name)
             if (
                 callable(thing)
@@ -82,8 +99,9 @@ WITH_METHODS = {
     **NAMES,
     **{f"{name}.{m}": method for name, thing in NAMES.items() for m, method in methods(thing)},
 }
-#: Methods of the base of kernels, which other modules use.
+#: Methods of the base of kernels, which other modules use, and that of a calculator, which ASE calls.
 INTERNAL = "names whole_names arguments default_params interface_rows array_named elements_named takes_one_number"
+INTERNAL += " other_names param_named columns calculate"
 #: Methods that several classes inherit are run once.
 DISTINCT = {id(thing): name for name, thing in reversed(WITH_METHODS.items())}
 

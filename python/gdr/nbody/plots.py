@@ -75,6 +75,11 @@ def projection(
     ``size`` of a star is in points squared; by default few stars are larger than many. ``labels``
     name the types ({1: "first", 2: "second"}) in a legend; ``unit`` of length is shown on the axes.
     Stars without mass are drawn about their mean position.
+
+    Examples:
+        >>> ax = nbody.plots.projection(nbody.plummer(100), plane="xz", extent=2)
+        >>> ax.get_title(), ax.get_xlim()
+        ('t = 0', (-2.0, 2.0))
     """
     columns, size = _columns(plane), _checked_size(size)
     check_type("stars", stars, (Snapshot, State), "a Snapshot or a State")
@@ -186,6 +191,11 @@ def movie(
     An existing file is replaced at the end. Raises ValueError for another ending, no states, or a
     label of a type that no star has; FileError if the file cannot be written, before the first
     state is computed; ImportError or FileNotFoundError if a program is missing.
+
+    Examples:
+        >>> states = nbody.leapfrog(nbody.plummer(100), eps=0.05, dt=0.01, t_end=0.05)
+        >>> nbody.plots.movie(states, "cluster.gif").name
+        'cluster.gif'
     """
     columns, size = _columns(plane), _checked_size(size)
     file = pathlib.Path(path)
@@ -279,7 +289,15 @@ def _writer(animation: Any, ending: str, rate: float) -> Any:
 
 
 def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
-    """Relative error of the energy over time; ``unit`` of time for the axis label."""
+    """Relative error of the energy over time; ``unit`` of time for the axis label.
+
+    Examples:
+        >>> history = nbody.History()
+        >>> for state in nbody.leapfrog(nbody.plummer(100), eps=0.05, dt=0.01, t_end=0.1):
+        ...     history.add(state)
+        >>> nbody.plots.energy_error(history).get_title()
+        'Energy error'
+    """
     ax = _axes(ax, (5.6, 3.2))
     ax.plot(history.time, history.energy_error, color=_COLOURS[0], lw=1.2)
     ax.axhline(0, color="0.7", lw=0.8, zorder=0)
@@ -291,7 +309,15 @@ def energy_error(history: History, *, unit: str = "", ax: Any = None) -> Any:
 def lagrangian_radii(
     history: History, *, unit: str = "", length_unit: str = "", ax: Any = None
 ) -> Any:
-    """Lagrangian radii over time; units for the axis labels."""
+    """Lagrangian radii over time; units for the axis labels.
+
+    Examples:
+        >>> history = nbody.History()
+        >>> for state in nbody.leapfrog(nbody.plummer(100), eps=0.05, dt=0.01, t_end=0.1):
+        ...     history.add(state)
+        >>> len(nbody.plots.lagrangian_radii(history).lines) == len(history.fractions)
+        True
+    """
     ax = _axes(ax, (5.6, 3.2))
     radii = np.array(history.radii)
     for k, fraction in enumerate(history.fractions):
@@ -328,6 +354,12 @@ def roofline(
     ``runs``: a device or its statistics, or a dictionary of them by name. Points are predicted
     rates of real boards over the operations per byte on their links. ``boards`` and ``chips`` per
     board default to those of the first device, or one board of four chips.
+
+    Examples:
+        >>> device = gdr.open("exact")
+        >>> found = gdr.gravity(pos, mass, 0.01, device=device)
+        >>> nbody.plots.roofline({"gravity": device}).get_xscale()
+        'log'
     """
     named = {"this run": runs} if isinstance(runs, (Device, Statistics)) else dict(runs)
     found = next((_boards_of(r) for r in named.values() if isinstance(r, Device)), (1, CHIPS))
@@ -392,6 +424,13 @@ def timeline(
     By default those of a board's link and chips in predicted time on the real board; with
     ``measured`` those of the host and its emulation of that board, in the time of this host.
     ``rank``: of the process whose board it is, on a device "mpi".
+
+    Examples:
+        >>> device = gdr.open("exact")
+        >>> device.record_timeline()
+        >>> found = gdr.gravity(pos, mass, 0.01, device=device)
+        >>> nbody.plots.timeline(device, measured=True).get_xlabel() != ""
+        True
     """
     listed = events.timeline() if isinstance(events, Device) else list(events)
     board, rank = integer("board", board), integer("rank", rank)
