@@ -7,7 +7,8 @@
 namespace gdr::cli {
 namespace {
 
-constexpr std::string_view of_host[] = {"--accuracy", "--device", "--engine", "--isa", "--threads"};
+constexpr std::string_view of_host[] = {"--accuracy", "--device", "--engine",
+                                        "--exact",    "--isa",    "--threads"};
 constexpr std::string_view of_machines[] = {"--machine",    "--set",  "--partition", "--clocks",
                                             "--flops",      "--grid", "--resident",  "--scaling",
                                             "--no-overlap", "--csv"};

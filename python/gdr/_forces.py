@@ -425,8 +425,9 @@ def _plain_columns(
 
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:
-    if not isinstance(targets, Mapping) and "pos" in (column_names(targets) or ()):
-        targets = {name: targets[name] for name in column_names(targets) if name in of_targets}
+    columns = () if isinstance(targets, Mapping) else column_names(targets) or ()
+    if "pos" in columns:
+        targets = {name: targets[name] for name in columns if name in of_targets}
     values = dict(targets) if isinstance(targets, Mapping) else {"pos": targets}
     wrong = wrong_names(values, list(of_targets))
     if wrong:

@@ -194,7 +194,7 @@ class CompiledKernel:
             if sizes and role == "param":
                 continue
             found[quantity] = ArrayVariable(quantity, sizes, tuple(parts), False, parts[0].squared)
-        last = {"target": "i", "source": "j"}.get(role)
+        last = {"target": "i", "source": "j"}.get(role, "")
         for name in self.whole_names(v.name for v in own) if last else ():
             if name.endswith(last) and name[:-1] not in found:
                 whole = self.array_named(name)

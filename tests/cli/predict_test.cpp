@@ -264,4 +264,29 @@ TEST_CASE("gdr predict reports invalid command lines") {
   refused(shell, "gdr predict hpl --scaling --csv no/such/folder/points.csv", 1, "no/such/folder");
 }
 
+TEST_CASE("gdr predict --host tells how long a calculation takes here") {
+  const Shell shell;
+  const nlohmann::json found = json_of(shell, "gdr predict gravity --particles 300 --host --json");
+  CHECK(found["pairs"] == 90000.0);
+  CHECK(found["low"] > 0.0);
+  CHECK(found["low"] <= found["seconds"]);
+  CHECK(found["seconds"] <= found["high"]);
+  CHECK(found["tree"] == false);
+  const Outcome text =
+      shell.run("gdr predict gravity --targets 10 --sources 300 --host --accuracy 1e-3 --exact");
+  INFO(text.err);
+  CHECK(text.status == 0);
+  CHECK(text.out.find("no tree is faster at this accuracy") != std::string::npos);
+  CHECK(text.out.find("vector engine") != std::string::npos);
+  for (const char* wrong :
+       {"gdr predict hpl --host", "gdr predict gravity --particles 10 --exact",
+        "gdr predict gravity --particles 10 --accuracy 1e-3", "gdr predict gravity --host",
+        "gdr predict gravity --particles 10 --host --machine board4",
+        "gdr predict gravity --particles 10 --host --accuracy 2",
+        "gdr predict lennard_jones --particles 10 --host --accuracy 1e-3"}) {
+    INFO(wrong);
+    CHECK(shell.run(wrong).status != 0);
+  }
+}
+
 }  // namespace gdr::test
