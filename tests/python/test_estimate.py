@@ -7,7 +7,14 @@ import pytest
 
 import gdr
 
-PARTICLES = 25_000
+PARTICLES = 8000
+
+
+@pytest.fixture(scope="module")
+def native():
+    """A device with one thread, whose times depend less on other programs."""
+    with gdr.open("native", threads=1) as device:
+        yield device
 
 
 def seconds_of(call):
@@ -24,7 +31,7 @@ def within(factor, estimate, call):
     """Whether the time of a call is within a factor of what is estimated then. A host that is busy
     only while one of both is measured gets another chance: other values of a param are measured
     anew."""
-    for attempt in range(6):
+    for attempt in range(4):
         found, measured = estimate(0.01 * (1 + attempt)), seconds_of(call)
         if found.seconds / factor < measured < found.seconds * factor:
             return True
@@ -46,7 +53,7 @@ def test_direct_sums_take_the_estimated_time(native):
 
 
 def test_few_targets_take_the_estimated_time(native):
-    x = np.random.default_rng(2).random(1_000_000)
+    x = np.random.default_rng(2).random(300_000)
     law = gdr.compile("VARI x; VARJ y; CONST k; VARF f; f += 1/(k + (x - y)^2);")
     assert within(
         3,
@@ -58,7 +65,7 @@ def test_few_targets_take_the_estimated_time(native):
 @pytest.mark.parametrize("targets", [100, 4096])
 def test_sums_on_the_exact_engine_take_the_estimated_time(targets):
     pos, mass = cluster(8192)
-    with gdr.open("exact") as device:
+    with gdr.open("exact", threads=1) as device:
         assert within(
             3,
             lambda eps: gdr.estimate("gravity", targets, 8192, eps=eps, device=device),
@@ -71,10 +78,10 @@ def test_a_tree_is_chosen_where_it_is_faster(native):
     tree = gdr.estimate("gravity", 1_000_000, accuracy=1e-3, device=native)
     assert tree.tree and not direct.tree
     assert tree.seconds < direct.seconds / 5
-    pos, mass = cluster(50_000)
+    pos, mass = cluster(20_000)
     assert within(
         3,
-        lambda eps: gdr.estimate("gravity", 50_000, accuracy=1e-3, eps=eps, device=native),
+        lambda eps: gdr.estimate("gravity", 20_000, accuracy=1e-3, eps=eps, device=native),
         lambda: gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native),
     )
     assert not gdr.estimate("gravity", 500, accuracy=1e-3, device=native).tree
