@@ -24,7 +24,7 @@
 namespace gdr {
 namespace {
 
-/// Shorter compilations are not worth a file.
+/// Shorter compilations without a search are not worth a file.
 constexpr double worth_caching_seconds = 0.02;
 
 /// The statement with the most operations in the loop.
@@ -93,7 +93,8 @@ void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
   const std::string distrust = found ? std::string() : cache->distrust(key);
   const Stopwatch timer;
   generate(graph, file_name, options, result);
-  if (timer.seconds() > worth_caching_seconds) cache->store(key, kc::cache_text(result));
+  if (options.pipeline || timer.seconds() > worth_caching_seconds)
+    cache->store(key, kc::cache_text(result));
   if (!distrust.empty()) result.remarks.push_back(distrust);
 }
 

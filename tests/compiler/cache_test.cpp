@@ -23,8 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Gravity and its derivative: so many operations that even the quickest search takes several times
-/// the 20 ms from which on it is cached.
+/// Gravity and its derivative: so many operations that the quickest search makes several attempts.
 const std::string law =
     "kernel law;\nCONST eps2;\nVARI x, y, z, vx, vy, vz;\nVARJ xj, yj, zj, vxj, vyj, vzj, m;\n"
     "VARF ax, ay, az, jx, jy, jz, pot;\n"
@@ -99,8 +98,7 @@ TEST_CASE("the second compilation comes from the cache, is equal and takes milli
   const OwnCache cache;
   // The unused variable is a warning, and the options leave a remark.
   const std::string text = law + "unused = dx*2;\n";
-  CompileOptions options;
-  options.effort = 1;  // with fewer targets the quickest search may take less than what is cached
+  CompileOptions options = quick();
   options.elements = 2;
   const CompileResult first = compile(text, options);
   CHECK(!first.from_cache);
@@ -183,8 +181,7 @@ TEST_CASE("other options, another text and a changed include are not taken from 
   std::string text = law;
   text.replace(text.find("VARI x, y, z, vx, vy, vz;"), 25, "include \"part.gdk\";");
   const std::string main = sources.make("law.gdk", text);
-  CompileOptions options;
-  options.effort = 1;
+  CompileOptions options = quick();
   CHECK(!compile_kernel_file(main, options).from_cache);
   CHECK(compile_kernel_file(main, options).from_cache);
   sources.make("part.gdk", "VARI x, y, z, vx, vy, vz; // changed\n");
@@ -455,7 +452,7 @@ TEST_CASE("cancelled and refused compilations are not cached") {
   CHECK_THROWS_AS(compile_kernel(law, "test.gdk", options), Error);
 }
 
-TEST_CASE("compilations that take no time are not cached") {
+TEST_CASE("compilations without a search, which take no time, are not cached") {
   const OwnCache cache;
   CompileOptions options;
   options.pipeline = false;
