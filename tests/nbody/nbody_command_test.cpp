@@ -34,7 +34,7 @@ Words plummer(const Words& more) {
 TEST_CASE("an interrupted and restarted run is bit-identical to an uninterrupted one") {
   const TemporaryFolder folder;
   const std::string whole = folder.file("whole"), parts = folder.file("parts");
-  const Outcome straight = run_gdr(plummer({"--t-end", "0.03125", "--exact", "--out", whole}));
+  const Outcome straight = run_gdr(plummer({"--t-end", "0.0234375", "--exact", "--out", whole}));
   INFO(straight.errors);
   REQUIRE(straight.status == 0);
   const Outcome first =
@@ -42,15 +42,14 @@ TEST_CASE("an interrupted and restarted run is bit-identical to an uninterrupted
   REQUIRE(first.status == 0);
   CHECK(contains(first.errors, "does not divide"));
   const Outcome second =
-      run_gdr({"nbody", parts + "/snapshot_00000014.hdf5", "--t-end", "0.03125", "--out", parts,
+      run_gdr({"nbody", parts + "/snapshot_00000014.hdf5", "--t-end", "0.0234375", "--out", parts,
                "--isa", "portable", "--exact", "--snapshot-every", "8steps"});
   INFO(second.errors);
   REQUIRE(second.status == 0);
   CHECK(contains(second.output, "continuing from step 14"));
-  CHECK(content_of(whole + "/snapshot_00000032.hdf5") ==
-        content_of(parts + "/snapshot_00000032.hdf5"));
+  CHECK(content_of(whole + "/snapshot_00000024.hdf5") ==
+        content_of(parts + "/snapshot_00000024.hdf5"));
   CHECK(std::filesystem::exists(parts + "/snapshot_00000016.hdf5"));
-  CHECK(std::filesystem::exists(parts + "/snapshot_00000024.hdf5"));
 }
 
 TEST_CASE("SIGINT and SIGTERM end a run with a snapshot for a restart") {

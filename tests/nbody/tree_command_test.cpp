@@ -93,12 +93,12 @@ TEST_CASE("a run to an accuracy conserves energy as one with direct sums, and sa
   const std::string file = folder.file("sphere.hdf5");
   write_sphere(file, 20000);
   const Words run = {"nbody",   file,      "--eps", "0.02",  "--dt",
-                     "0.03125", "--t-end", "0.5",   "--out", folder.path()};
+                     "0.03125", "--t-end", "0.25",  "--out", folder.path()};
   Words accurate = run;
   accurate.insert(accurate.end(), {"--accuracy", "1e-3"});
   const auto direct = run_json(run), tree = run_json(accurate);
   CHECK_FALSE(direct.contains("tree"));
-  CHECK(tree.at("tree").at("force_calculations") == 17);
+  CHECK(tree.at("tree").at("force_calculations") == 9);
   CHECK(tree.at("tree").at("direct_sums") == 0);
   CHECK(tree.at("tree").at("error") <= 1e-3);
   CHECK(tree.at("tree").at("error") > 1e-4);
@@ -134,7 +134,8 @@ TEST_CASE("a restarted run to an accuracy has the bits of an uninterrupted one")
   whole.push_back("0.546875");
   first.push_back("0.203125");
   run(file, whole, folder.file("whole"));
-  for (const std::string format : {"hdf5", "text"}) {
+  const Words formats = accuracy == "3e-3" ? Words{"hdf5", "text"} : Words{"hdf5"};
+  for (const std::string& format : formats) {
     const std::string extension = format == "hdf5" ? ".hdf5" : ".txt";
     Words begin = first;
     begin.insert(begin.end(), {"--format", format});
