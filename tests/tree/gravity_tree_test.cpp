@@ -195,13 +195,15 @@ TEST_CASE("expansions converge with their degree") {
 
 TEST_CASE("expansions leave out clusters within the reach of a softening") {
   const Bodies b = plummer(20'000);
-  for (const double eps : {1e-3, 1e-2, 0.1})
+  for (const double eps : {1e-3, 1e-2, 0.1}) {
+    const Sums right = directly(b, eps);
     for (const double wanted : {1e-4, 1e-5}) {
       TreeOptions options = accuracy(wanted);
       options.method = TreeMethod::Expansion;
       CAPTURE(eps, wanted);
-      CHECK(rms_error(with_tree(b, eps, options), directly(b, eps)) <= wanted);
+      CHECK(rms_error(with_tree(b, eps, options), right) <= wanted);
     }
+  }
 }
 
 TEST_CASE("a softening of 0.01 is no reason for direct sums at an accuracy of 1e-4") {

@@ -190,7 +190,7 @@ std::string message_of(const std::function<void()>& call) {
 
 TEST_CASE("sums of laws with charges have the accuracy that was asked for") {
   for (const char* name : {"plummer", "cube", "two clusters", "charges"}) {
-    const Bodies b = bodies_named(name, 4000);
+    const Bodies b = bodies_named(name, 3000);
     const Problem one = problem_of(b), three = problem_of(b, 3);
     const std::vector<double> right = plain(one, 4, yukawa_term(2));
     const std::vector<double> right_flow = plain(three, 3, add_stokeslet);
