@@ -17,6 +17,8 @@ std::string comparison(jit::Predicate p, const std::string& a, const std::string
       return a + " != " + b;
     case jit::Predicate::Less:
       return a + " < " + b;
+    case jit::Predicate::LessEqual:
+      return a + " <= " + b;
     case jit::Predicate::NotLess:
       return "!(" + a + " < " + b + ")";
     case jit::Predicate::Unordered:
