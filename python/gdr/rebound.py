@@ -44,7 +44,14 @@ _OWN_GRAVITY = ("mercurius", "trace", "whfast512", "eos")
 
 @dataclasses.dataclass(frozen=True)
 class Calls:
-    """How often REBOUND has called the routine, and how it computed last."""
+    """How often REBOUND has called the routine, and how it computed last.
+
+    Examples:
+        >>> import rebound
+        >>> sim = rebound.Simulation()
+        >>> gdr.rebound.attach(sim).calls
+        Calls(count=0, error=0.0, sources_per_target=0.0)
+    """
 
     count: int  #: calls so far
     error: float  #: measured error of the last tree, relative to accelerations; 0: direct sums
@@ -56,6 +63,16 @@ class Attachment:
 
     It lasts as long as the simulation, also without this object, or until ``detach`` or another
     ``attach``.
+
+    Examples:
+        >>> import rebound
+        >>> sim = rebound.Simulation()
+        >>> sim.add(m=1)
+        >>> sim.add(m=1e-3, a=1)
+        >>> gravity = gdr.rebound.attach(sim)
+        >>> gravity
+        <gdr.rebound.Attachment, 0 calls>
+        >>> gravity.detach(sim)
     """
 
     def __init__(self, sim: Any, core: _core.ReboundGravity) -> None:
@@ -117,6 +134,7 @@ def attach(
     Examples:
         >>> import rebound
         >>> sim = rebound.Simulation()
+        >>> sim.add(m=1)
         >>> for k in range(100):
         ...     sim.add(m=1e-3, a=1 + 0.01 * k, f=k)
         >>> gravity = gdr.rebound.attach(sim)

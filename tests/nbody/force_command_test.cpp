@@ -243,7 +243,6 @@ TEST_CASE("errors of gdr force set status and message and write no file") {
     CHECK(outcome.output.empty());
     CHECK_FALSE(std::filesystem::exists(out));
   };
-  fails(2, "--eps", {input, "-o", out});
   fails(2, "--eps", {input, "--eps", "-1", "-o", out});
   fails(2, "--eps", {input, "--eps", "nan", "-o", out});
   fails(2, "unknown option '--softening'", {input, "--eps", "1", "-o", out, "--softening", "1"});

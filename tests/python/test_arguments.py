@@ -244,6 +244,7 @@ WITHOUT_ARRAYS = {
     *("default_device", "from_object", "load", "open", "set_default_device"),
     *("BatchLU", "Cholesky", "LU", "LinAlgError", "DistributedLU", "DistributedMatrix"),
     *("GridTimes", "PairStatistics", "TreeSumReport"),
+    *("Estimate", "estimate", "quiet"),
 }
 
 
@@ -305,7 +306,7 @@ BAD = {
     "objects": (TypeError, lambda a: a.astype(object)),
     "complex numbers": (TypeError, lambda a: a + 1j),
     "dates": (TypeError, lambda a: a.astype("datetime64[s]")),
-    "structures": (TypeError, lambda a: a.astype([("x", float)])),
+    "tables with text": (TypeError, lambda a: a.astype([("x", float), ("name", "U8")])),
     "long doubles": (TypeError, lambda a: a.astype(np.longdouble)),
     "integers beyond 64 bits": (TypeError, lambda a: [2**70] * len(a)),
     "a ragged list": (TypeError, lambda a: [[1.0, 2.0], [3.0]]),

@@ -78,10 +78,10 @@ def test_a_tree_is_chosen_where_it_is_faster(native):
     tree = gdr.estimate("gravity", 1_000_000, accuracy=1e-3, device=native)
     assert tree.tree and not direct.tree
     assert tree.seconds < direct.seconds / 5
-    pos, mass = cluster(20_000)
+    pos, mass = cluster(60_000)
     assert within(
         3,
-        lambda eps: gdr.estimate("gravity", 20_000, accuracy=1e-3, eps=eps, device=native),
+        lambda eps: gdr.estimate("gravity", 60_000, accuracy=1e-3, eps=eps, device=native),
         lambda: gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native),
     )
     assert not gdr.estimate("gravity", 500, accuracy=1e-3, device=native).tree

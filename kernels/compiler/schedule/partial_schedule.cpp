@@ -189,8 +189,9 @@ void PartialSchedule::count_many_reads(const ValueData& value, Port port, int de
     if (const int t = schedule_.time_of(u); t != unscheduled)
       read_times_.push_back(permanent ? static_cast<int>(row_of(t)) : t);
   std::ranges::sort(read_times_);
-  const auto repeated = std::ranges::unique(read_times_);
-  for (auto t = read_times_.begin(); t != repeated.begin(); ++t) count_access(*t, port, delta);
+  // Not std::ranges::unique, which the library of Emscripten's clang 14 lacks.
+  const auto end = std::unique(read_times_.begin(), read_times_.end());
+  for (auto t = read_times_.begin(); t != end; ++t) count_access(*t, port, delta);
 }
 
 /// Whether every access of the value goes through the port of its storage class, whatever the issue
