@@ -195,8 +195,10 @@ DeviceProgress Device::progress() const noexcept {
   DeviceProgress all;
   for (const std::shared_ptr<DeviceCore>& queue : impl_->queues) {
     all.begun += queue->progress.begun();
-    all.share = std::max(all.share, queue->progress.share());
-    all.pairs = std::max(all.pairs, queue->progress.pairs());
+    const double share = queue->progress.share();
+    if (all.pairs > 0 && share <= all.share) continue;
+    all.share = share;
+    all.pairs = queue->progress.pairs();
   }
   return all;
 }

@@ -126,9 +126,9 @@ void run_part(DeviceCore& device, JobData& job, const JobPart& part, StatisticsS
 
 void run_job(DeviceCore& device, JobData& job, const std::stop_token& stop) {
   const HostSpan span(device.spans, "run");
+  if (device.ranks && !job.alone) return device.ranks->run(device, job, stop);
   const ProgressScope progress(device.progress, static_cast<double>(job.target_count) *
                                                     static_cast<double>(job.sources.count()));
-  if (device.ranks && !job.alone) return device.ranks->run(device, job, stop);
   job.fetch_outputs = !job.outputs.empty();
   if (job.outputs_group.words > 0) {
     job.output_items = OutputReduction(job.kernel.program());

@@ -1,6 +1,8 @@
 // Estimates: runs of growing size until they are long enough to be timed, scaled to the call.
 #include "gdr/estimate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -67,7 +69,7 @@ std::string name_of(Device& device, const Kernel& prepared, const EstimateCall& 
   std::string name = device.description() + '\n' + std::to_string(s.threads) + '\n';
   const std::vector<std::uint8_t>& bytes = prepared.program_object();
   name.append(bytes.begin(), bytes.end());
-  for (const auto& [param, value] : call.params) name += '\n' + param + '=' + std::to_string(value);
+  for (const auto& [param, value] : call.params) name += fmt::format("\n{}={}", param, value);
   return name;
 }
 
@@ -129,10 +131,11 @@ class Calibration {
   Estimate direct() {
     const auto [measured, times] =
         grow({256, 256}, counts_, enough_direct, [&](Counts c) { return direct_run(c); });
-    const auto pairs = [](Counts c) {
-      return static_cast<double>(c.targets) * static_cast<double>(c.sources);
+    const auto work = [](Counts c) {
+      const auto targets = static_cast<double>(c.targets), sources = static_cast<double>(c.sources);
+      return targets == 0 || sources == 0 ? targets + sources : targets * sources;
     };
-    return scaled(times, counts_ == measured ? 1 : pairs(counts_) / pairs(measured), below, above);
+    return scaled(times, counts_ == measured ? 1 : work(counts_) / work(measured), below, above);
   }
 
   /// None if a tree is not faster than direct sums.

@@ -208,7 +208,10 @@ struct Gravity::Impl {
       const char is_good = is_valid(own, core->threads) ? 1 : 0;
       ranks->gather(&is_good, 1, valid.data());
       if (std::ranges::find(valid, 0) != valid.end()) return {};
-      collectively(ranks, [&] { reserve_ids(own.n_sources); });
+      collectively(ranks, [&] {
+        check_distances(own);
+        reserve_ids(own.n_sources);
+      });
       assign_ids(own.n_sources);
       AllParticles all(*ranks, own);
       const tree::GravityInput in = all.input(own);

@@ -220,7 +220,12 @@ class CompiledKernel:
         found: Dict[str, Any] = {}
         covered: Set[str] = set()
         for name in known:
-            own = self.elements_named(name, role) or self.other_names(role)[name].elements
+            own = self.elements_named(name, role)
+            if not own:
+                own = self.other_names(role)[name].elements
+                # A column "id" of a table may mean anything: an optional identity has its own name.
+                if any(v.default_value is not None for v in own):
+                    continue
             elements = {v.name for v in own}
             if name in held and covered.isdisjoint(elements):
                 found[name] = data[name]
@@ -478,4 +483,3 @@ def rows(arrays: Mapping[str, AnyArray]) -> Dict[str, AnyArray]:
         name: a if a.ndim <= 2 or a.size == 0 else a.reshape(len(a), -1)
         for name, a in numbers.items()
     }
-

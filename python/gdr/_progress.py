@@ -115,5 +115,5 @@ def run_bar(pairs: float) -> Bar:
     """The bar of a sum over so many pairs that a device has begun."""
     text = f"{pairs:.1e} pairs"
     if pairs >= _PAIRS_OF_TREES:
-        text += " (a tree takes less: accuracy=1e-3, kernel.tree)"
+        text += " (a tree may take less: accuracy=1e-3, kernel.tree)"
     return Bar(text, FIRST_SECONDS)

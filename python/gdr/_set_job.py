@@ -86,7 +86,7 @@ class SetJob:
 
     def run(
         self,
-        targets: Mapping[str, Any],
+        targets: Any,
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results = None,
@@ -116,7 +116,7 @@ class SetJob:
 
     def start(
         self,
-        targets: Mapping[str, Any],
+        targets: Any,
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results = None,
@@ -199,7 +199,7 @@ class SetJob:
 
     def _one_set(
         self,
-        targets: Mapping[str, Any],
+        targets: Any,
         sources: ArraysOrList,
         names: Optional[List[str]],
         dtype: Any,
@@ -223,7 +223,7 @@ class SetJob:
 
     def _sets(
         self,
-        targets: Mapping[str, Any],
+        targets: Any,
         offsets: Any,
         sources: Union[SourceLists, Sequence[SourceLists]],
         results: Results,

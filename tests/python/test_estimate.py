@@ -99,9 +99,9 @@ def test_a_kernel_with_charges_has_an_estimate_with_a_tree(native):
 
 
 def test_further_estimates_measure_nothing(native):
-    gdr.estimate("coulomb", 50_000, device=native)
+    first = gdr.estimate("coulomb", 50_000, device=native)
     again = gdr.estimate("coulomb", 70_000, device=native)
-    assert again.measuring < 0.02
+    assert again.measuring < first.measuring / 3
     assert again.pairs == 4.9e9
     assert again.low <= again.seconds <= again.high
 
@@ -109,13 +109,13 @@ def test_further_estimates_measure_nothing(native):
 @pytest.mark.parametrize("name", gdr.builtin_names())
 def test_every_kernel_of_the_library_has_an_estimate(name, native):
     found = gdr.estimate(name, 100, 50, device=native)
-    assert 0 < found.low <= found.seconds <= found.high < 1
+    assert 0 < found.low <= found.seconds <= found.high
 
 
 def test_no_particles_take_hardly_any_time(native):
-    for targets, sources in ((0, 100), (100, 0), (0, 0)):
+    for targets, sources in ((0, 100), (100, 0), (0, 0), (0, 10**7), (10**7, 0)):
         found = gdr.estimate("gravity", targets, sources, device=native)
-        assert found.seconds < 0.1 and found.pairs == 0
+        assert 0 <= found.low <= found.seconds <= found.high < 60 and found.pairs == 0
 
 
 def test_the_text_is_a_sentence(native):

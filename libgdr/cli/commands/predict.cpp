@@ -496,7 +496,7 @@ const Registration registration{
          "Nothing runs: models of board, host and network add up the cost of the steps. For a\n"
          "kernel the result is one force calculation, with all data sent and fetched once; for a\n"
          "board, clocks and seconds are those that the emulated board would count. Only --host\n"
-         "runs a kernel, on this host for a tenth of a second, and says how long a call will take.\n"
+         "runs a kernel, on this host for part of a second, and says how long a call will take.\n"
          "'published' compares the model with published figures. 'machine' shows all values of\n"
          "a machine with their sources; with -o FILE it writes them as a file to edit.\n\n"
          "'network' simulates TCP streams that share a line: throughput, losses and the queue,\n"

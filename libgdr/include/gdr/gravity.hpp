@@ -24,8 +24,9 @@ namespace gdr {
 /// square is out of the chip's range (2^-1022 to 2^1024), no particles, and for a result that is
 /// not finite, naming the particle that is too distant or too close to another. The results have
 /// been written then. Particles of one process that are nearer than 1.5e-154 without coinciding are
-/// an error at zero softening, too: the square of their distance is no normal number. On native engines a particle beyond 1e154 is no error: the square of its
-/// distance is infinite, and it contributes zero, as in any program with doubles.
+/// an error at zero softening, too: the square of their distance is no normal number. On native
+/// engines a particle beyond 1e154 is no error: the square of its distance is infinite, and it
+/// contributes zero, as in any program with doubles.
 class Gravity {
  public:
   /// The device must outlive it.

@@ -210,15 +210,13 @@ class Lowering {
                        readers_[inner] == 1 && r_.steps[inner].level == r_.steps[n].level;
     return found ? x : no_step;
   }
-  /// Whether a step is never -0: squares, and sums with something that is not.
+  /// Whether a step is never -0: squares. A sum may be: tiny ones are flushed to the zero of their
+  /// sign.
   bool is_never_minus_zero(StepId n) const {
     const Step& s = r_.steps[n];
     if (s.kind == Step::Kind::Constant) return s.bits != sign;
     if (s.kind != Step::Kind::Operation) return false;
-    const auto [a, b, c] = s.in;
-    if (s.op == Op::Mul) return a == b;
-    if (s.op == Op::Add) return is_never_minus_zero(a) || is_never_minus_zero(b);
-    if (s.op == Op::Sub) return is_never_minus_zero(a);
+    if (s.op == Op::Mul) return s.in[0] == s.in[1];
     const StepId x = s.op == Op::Fma ? rounded_by(n) : no_step;
     return x != no_step && is_never_minus_zero(x);
   }
