@@ -32,7 +32,7 @@ struct Bash : Shell {
 
 TEST_CASE("bash completes commands, options, names and files") {
   const Bash bash;
-  CHECK(bash.offers("co") == "compile|completion|");
+  CHECK(bash.offers("co") == "compile|copy|completion|");
   CHECK(bash.offers("--v") == "--version|");
   CHECK(bash.offers("asm --st") == "--stalls|");
   CHECK(bash.offers("asm --stalls ''") == "pad|error|");
@@ -50,7 +50,7 @@ TEST_CASE("bash completes commands, options, names and files") {
   CHECK(bash.offers("predict lu --partition s") == "sources|");
   CHECK(bash.offers("selftest --only l") == "loops|");
   CHECK(bash.offers("bench acc") == "accuracy|");
-  CHECK(bash.offers("man c") == "compile|completion|");
+  CHECK(bash.offers("man c") == "compile|copy|completion|");
   CHECK(bash.offers("completion ''") == "bash|zsh|fish|");
   CHECK(bash.offers("nosuch ''") == "|");
   // A number: nothing is offered.
@@ -126,7 +126,7 @@ TEST_CASE("fish completes commands, options, names and files") {
              "\"' | cut -f 1 | tr '\\n' '|'")
         .out;
   };
-  CHECK(offers("co") == "compile|completion|");
+  CHECK(offers("co") == "compile|completion|copy|");
   CHECK(offers("asm --st") == "--stalls|");
   CHECK(offers("asm --stalls ") == "error|pad|");
   CHECK(offers("force --engine native-") == "native-fast|native-float|native-mixed|");

@@ -276,6 +276,7 @@ FORMS(g6_set_xunit)
 FORMS(g6_set_ti)
 FORMS(g6_set_j_particle)
 FORMS(g6_set_j_particle_mxonly)
+FORMS(g6_get_j_particle)
 FORMS(g6_initialize_jp_buffer)
 FORMS(g6_flush_jp_buffer)
 FORMS(g6_setup_njdata)
@@ -368,6 +369,14 @@ Outcomes outcomes(Form form, int id) {
     all.add_change(outcome);
   }
   CHECK(g6_set_j_particle_mxonly(form, id, 11, 1234, 0.5, p.x[59].data()) == 0);
+  int got_index = 0;
+  double got_time = -1, got_mass = 0;
+  std::vector<double> got(18);
+  CHECK(g6_get_j_particle(form, id, 12, &got_index, &got_time, &got_mass, got.data(),
+                          got.data() + 3, got.data() + 6, got.data() + 9, got.data() + 12,
+                          got.data() + 15) == 0);
+  all.add_change({double(got_index), got_time, got_mass});
+  all.add_change(got);
   first_half(50, 0.02);
   all.add_change(sums());
   first_half(60, 0.02);
