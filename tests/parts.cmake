@@ -25,6 +25,7 @@ set(parts_of_suites
     "mpi calls calls_test errors_test sets_test"
     "mpi failures rank_failure_test"
     "mpi numbers chemistry_test dense_test"
+    "python arrays test_api_table test_arguments test_array_kinds test_copies test_docstring_examples test_estimate test_names test_progress"
     "python derivatives test_adjoint_reductions test_course test_derivatives test_gradients_page test_reductions"
     "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
     "python frameworks test_ase test_rebound test_frameworks_page"

@@ -155,7 +155,7 @@ def test_an_earlier_choice_of_expansions_keeps_the_reach_of_the_softening(rng):
 def test_long_sums_with_a_tree_show_a_bar(monkeypatch, rng):
     import sys
 
-    monkeypatch.setattr(_gravity, "_FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(_gravity, "FIRST_SECONDS", 0.0)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -145,7 +145,7 @@ void add_interface(Program& p, Rng& rng) {
   p.name = rng.pick({"gravity", "a", "_k2", "", "any text: \"quoted\""});
   p.elements = rng.between(1, 4);
   p.group = rng.chance(50) ? 1 : rng.between(2, 9);
-  p.flops = rng.pick({0.0, 38.0, 0.1, 1e30, 60.5});
+  p.flops = rng.pick({0.0, 38.0, 0.1, 1e15, 60.5});
   p.item_shorts = std::max(p.item_shorts, item_shorts);
   p.output_shorts = std::max(p.output_shorts, item_shorts);
   p.fixed_shorts = fixed_shorts + rng.below(9);
