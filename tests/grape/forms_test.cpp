@@ -399,7 +399,9 @@ TEST_CASE("every form of the functions of libg6 does the same") {
   messages_of([] { g6_set_j_particle_mxonly(81, -1, 0, 1, nullptr); });  // no repetition follows
   CHECK(forms_of_g6::outcomes(Form::Fortran, 82) == plain);
   CHECK(call("get_device_count", get_device_count) == 1);
-  CHECK(called == exports(GDR_LIBG6));
+  std::set<std::string> names = exports(GDR_LIBG6);
+  names.erase("get_j_part_data");  // It has one form: sapporo_client.cpp.
+  CHECK(called == names);
 }
 
 TEST_CASE("every function of libgpunb is there for Fortran") {
