@@ -92,7 +92,7 @@ std::string device_of(const CLI::App& command) {
 
 PlannedJob plan(const CLI::App& command) {
   PlannedJob planned;
-  const std::string name = command.get_name();
+  const std::string& name = command.get_name();
   const std::span known = driver::job_arguments(name);
   planned.job.device_options = options_for_board(device_of(command));
   planned.job.arguments = {name};

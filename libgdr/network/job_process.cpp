@@ -39,6 +39,7 @@ struct Pipe {
 pid_t spawn(const std::string& program, const std::vector<std::string>& arguments,
             const Pipe& output, const Pipe& errors) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;
