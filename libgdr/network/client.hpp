@@ -6,6 +6,7 @@
 #include <asio/executor_work_guard.hpp>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -35,9 +36,9 @@ class ClientConnections {
   void send_urgent(std::uint64_t number);
   /// Waits until done(), which an event makes true, or until the connections are closed. Handles
   /// events meanwhile: the caller must not hold a mutex that they lock.
-  void wait(const std::function<bool()>& done) { loop_.wait(waiter_, done); }
+  void wait(const std::function<bool()>& done) { loop_->wait(waiter_, done); }
   /// Makes wait() test its condition again.
-  void signal() { loop_.signal(waiter_); }
+  void signal() { loop_->signal(waiter_); }
   std::vector<StreamStatistics> streams();
 
  private:
@@ -51,8 +52,8 @@ class ClientConnections {
 
   const driver::NetworkRequest request_;
   std::optional<asio::ssl::context> tls_;  ///< nothing: connections are plain
-  EventLoop loop_;
-  asio::io_context& io_ = loop_.io();
+  std::unique_ptr<EventLoop> loop_;
+  asio::io_context& io_ = loop_->io();
   Waiter waiter_;
   std::shared_ptr<Session> session_;
   SessionId id_ = {};

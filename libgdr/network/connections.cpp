@@ -34,7 +34,7 @@ std::string server_at(const Endpoint& e) { return "the board server at " + e.tex
 ClientConnections::ClientConnections(const driver::NetworkRequest& request, SessionEvents events)
     : request_(request),
       tls_(make_context(request.credentials, Role::Client)),
-      loop_(request.transfers.poll_seconds.value_or(0)),
+      loop_(std::make_unique<EventLoop>(request.transfers.poll_seconds.value_or(0))),
       session_(std::make_shared<Session>(io_, max_reply_bytes, std::move(events))),
       window_(request.transfers.window),
       streams_(std::max(1U, request.transfers.streams)),
@@ -59,10 +59,14 @@ ClientConnections::~ClientConnections() {
   if (!thread_.joinable()) return;
   if (getpid() != process_) {  // a forked child has no such thread
     thread_.detach();
+    // The loop's mutexes and conditions may be in use by threads that the child lacks, so that
+    // their destructors would wait for ever. The session's timers lock some of them, too.
+    (void)loop_.release();
+    (void)new std::shared_ptr<Session>(session_);
     return;
   }
   asio::co_spawn(io_, finish(), asio::detached);
-  loop_.take_over();
+  loop_->take_over();
   thread_.join();
 }
 
@@ -80,7 +84,7 @@ Welcome ClientConnections::open() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  thread_ = start_thread([this] { loop_.run(); });
+  thread_ = start_thread([this] { loop_->run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (!thread_.joinable())
     throw Error(ErrorCategory::Device,
@@ -266,18 +270,18 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
 
 void ClientConnections::send(Bytes message) {
   const bool takes_time = message.size() > max_frame_bytes;
-  loop_.call([this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
-  if (takes_time) loop_.take_over();
+  loop_->call([this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
+  if (takes_time) loop_->take_over();
 }
 
 void ClientConnections::send_urgent(std::uint64_t number) {
-  loop_.call([this, number] { session_->send_urgent(number); });
+  loop_->call([this, number] { session_->send_urgent(number); });
 }
 
 std::vector<StreamStatistics> ClientConnections::streams() {
   std::promise<std::vector<StreamStatistics>> promise;
   auto future = promise.get_future();
-  loop_.call([&] {
+  loop_->call([&] {
     std::vector<StreamStatistics> all;
     for (unsigned k = 0; k < session_->streams(); ++k) {
       const StreamCounters& c = session_->counters(k);

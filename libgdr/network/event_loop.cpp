@@ -85,6 +85,7 @@ void EventLoop::wait(Waiter& waiter, const std::function<bool()>& done) {
     }
     waiter.signalled_ = false;
     if (waiter.has_turn_) {
+      waiter.thread_ = std::this_thread::get_id();
       lock.unlock();
       try {
         while (!done() && !io_.stopped()) run_some();
@@ -105,6 +106,9 @@ void EventLoop::signal(Waiter& waiter) {
   const std::scoped_lock lock(mutex_);
   waiter.signalled_ = true;
   waiter.woken_.notify_one();
+  // A thread that runs the loop tests its condition after each event; in a handler this is that
+  // thread itself.
+  if (waiter.has_turn_ && waiter.thread_ != std::this_thread::get_id()) asio::post(io_, [] {});
 }
 
 void EventLoop::call(std::function<void()> action) {

@@ -16,6 +16,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <thread>
 
 #include "libgdr/driver/polling.hpp"
 
@@ -25,6 +26,7 @@ namespace gdr::network {
 class Waiter {
   friend class EventLoop;
   std::condition_variable woken_;
+  std::thread::id thread_;  ///< while it has the turn
   bool has_turn_ = false, signalled_ = false;
 };
 

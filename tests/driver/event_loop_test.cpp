@@ -84,8 +84,8 @@ TEST_CASE("a thread that waits for an event handles it itself") {
   Waiter waiter;
   unsigned own = 0;
   for (unsigned k = 0; k < 200; ++k) {
-    bool done = false;
-    std::thread::id handler;
+    std::atomic<bool> done = false;
+    std::atomic<std::thread::id> handler;
     asio::steady_timer timer(running.loop.io());
     running.loop.call([&] {
       timer.expires_after(std::chrono::microseconds(100));
@@ -94,8 +94,8 @@ TEST_CASE("a thread that waits for an event handles it itself") {
         done = true;
       });
     });
-    running.loop.wait(waiter, [&] { return done; });
-    if (handler == std::this_thread::get_id()) ++own;
+    running.loop.wait(waiter, [&] { return done.load(); });
+    if (handler.load() == std::this_thread::get_id()) ++own;
   }
   CHECK(own > 100);
 }
@@ -103,9 +103,9 @@ TEST_CASE("a thread that waits for an event handles it itself") {
 TEST_CASE("events are handled while no thread waits for them") {
   RunningLoop running;
   Waiter waiter;
-  bool called = false;
+  std::atomic<bool> called = false;
   running.loop.call([&] { called = true; });
-  running.loop.wait(waiter, [&] { return called; });
+  running.loop.wait(waiter, [&] { return called.load(); });
   // The loop's own thread takes over.
   for (const int milliseconds : {0, 1, 5, 50}) {
     std::atomic<bool> done = false;
@@ -119,6 +119,27 @@ TEST_CASE("events are handled while no thread waits for them") {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(done);
   }
+}
+
+TEST_CASE("a signal reaches a thread that runs the event loop while no event comes") {
+  RunningLoop running;
+  using std::chrono::steady_clock;
+  Waiter waiter;
+  std::atomic<bool> done = false;
+  asio::steady_timer late(running.loop.io());
+  running.loop.call([&] {
+    late.expires_after(std::chrono::seconds(10));
+    late.async_wait([](const asio::error_code&) {});
+  });
+  const auto begin = steady_clock::now();
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    done = true;
+    running.loop.signal(waiter);
+  });
+  running.loop.wait(waiter, [&] { return done.load(); });
+  CHECK(steady_clock::now() - begin < std::chrono::seconds(8));
+  other.join();
 }
 
 TEST_CASE("an exception of a handler ends the event loop, in whichever thread it was thrown") {

@@ -49,9 +49,20 @@ std::string in_child(const std::function<std::string()>& work) {
 
 TEST_CASE("a forked child that uses or closes its parent's device does not affect the parent") {
   const std::vector<double> wanted = expected_forces(1500, 40);
-  const ServerProcess server;
-  for (const std::string& name : {"exact:threads=2," + small_machine,
-                                  "exact:threads=2,queues=2," + small_machine, server.device()}) {
+  std::vector<std::string> options;
+#ifdef GDR_TEST_NETWORK
+  options = {"--listen", "127.0.0.1:0", "--insecure"};
+#endif
+  const ServerProcess server(options);
+  std::vector<std::string> names = {"exact:threads=2," + small_machine,
+                                    "exact:threads=2,queues=2," + small_machine, server.device()};
+  if (!options.empty()) {
+    const std::string& text = server.greeting();
+    const std::string port =
+        text.substr(text.rfind(':') + 1, text.find('\n') - text.rfind(':') - 1);
+    names.push_back("board:tcp:127.0.0.1:" + port + ",insecure=1");
+  }
+  for (const std::string& name : names) {
     INFO(name);
     auto device = std::make_unique<gdr::Device>(gdr::Device::open(name));
     gdr::Job job = device->job(gdr::Kernel::builtin("gravity"));
