@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -24,6 +23,8 @@ using driver::File;
 
 /// How long a program may take to end after SIGTERM.
 constexpr std::chrono::seconds patience{2};
+/// How often requests are looked for, and the end of a program that has closed its output.
+constexpr std::chrono::milliseconds request_interval{500}, end_interval{5};
 
 struct Pipe {
   File read, write;
@@ -69,6 +70,34 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& argument
   return process;
 }
 
+/// A program in a process group of its own, which ends with the object at the latest.
+class Child {
+ public:
+  explicit Child(pid_t process) : process_(process) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (ended_) return;
+    signal(SIGKILL);
+    reap(0);
+  }
+
+  void signal(int number) const { kill(-process_, number); }
+  /// Whether it has ended; waits for that, unless `options` is WNOHANG.
+  bool reap(int options) {
+    pid_t process = 0;
+    do process = waitpid(process_, &status_, options);
+    while (process < 0 && errno == EINTR);
+    return ended_ = process != 0;
+  }
+  int status() const { return status_; }
+
+ private:
+  pid_t process_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 JobProcess::JobProcess() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -82,26 +111,30 @@ void JobProcess::request(int what) {
 int JobProcess::run(const std::string& program, const std::vector<std::string>& arguments,
                     const Output& output) {
   Pipe out, errors;
-  const pid_t process = spawn(program, arguments, out, errors);
+  Child child(spawn(program, arguments, out, errors));
   out.write.close();
   errors.write.close();
   int told = 0;
   Clock::time_point killed = Clock::time_point::max();
   std::array<char, 16384> text;
-  while (out.read || errors.read) {
+  for (;;) {
+    // The program may close its output before its end.
+    const bool closed = !out.read && !errors.read;
+    if (closed && child.reap(WNOHANG)) break;
     if (const int what = requested_; what > told) {
       told = what;
-      kill(-process, what == 1 ? SIGINT : SIGTERM);
+      child.signal(what == 1 ? SIGINT : SIGTERM);
       if (what == 2) killed = Clock::now() + patience;
     }
     if (Clock::now() >= killed) {
-      kill(-process, SIGKILL);
+      child.signal(SIGKILL);
+      child.reap(0);
       break;
     }
     // A file that is closed has number -1, which poll ignores.
     std::array<pollfd, 3> polled{
         {{out.read.get(), POLLIN, 0}, {errors.read.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-    driver::poll_files(polled, std::chrono::milliseconds(500));
+    driver::poll_files(polled, closed ? end_interval : request_interval);
     for (const bool error_stream : {false, true}) {
       File& file = error_stream ? errors.read : out.read;
       if (!file || polled[error_stream ? 1 : 0].revents == 0) continue;
@@ -116,16 +149,7 @@ int JobProcess::run(const std::string& program, const std::vector<std::string>& 
       [[maybe_unused]] const ssize_t n = read(wake_.get(), &count, sizeof(count));
     }
   }
-  // The program may have closed its output before its end.
-  int status = 0;
-  for (pid_t ended = 0; ended != process;) {
-    ended = waitpid(process, &status, requested_ == 2 ? WNOHANG : 0);
-    if (ended < 0 && errno != EINTR) break;
-    if (ended == 0) {
-      if (Clock::now() >= std::min(killed, Clock::now() + patience)) kill(-process, SIGKILL);
-      usleep(10000);
-    }
-  }
+  const int status = child.status();
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   if (requested_ == 0)
     output(true, "gdr: error: the job was ended by signal " + std::to_string(WTERMSIG(status)) +
