@@ -28,11 +28,11 @@ struct Options {
 std::vector<AllowedPath> allowed_paths(const Options& o) {
   std::vector<AllowedPath> allowed = {{o.folder, true}, {o.offered, o.writable}};
   for (const char* path :
-       {"/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/usr/share", "/lib", "/lib64",
+       {"/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64",
         "/etc/ld.so.cache", "/proc/cpuinfo", "/proc/meminfo", "/proc/self", "/proc/sys",
         "/proc/stat", "/sys/devices/system", "/sys/fs/cgroup"})
     allowed.push_back({path, false});
-  for (const char* path : {"/dev/null", "/dev/zero", "/dev/shm"}) allowed.push_back({path, true});
+  for (const char* path : {"/dev/null", "/dev/zero"}) allowed.push_back({path, true});
   for (const char* path : {"/dev/urandom", "/dev/random"}) allowed.push_back({path, false});
   return allowed;
 }

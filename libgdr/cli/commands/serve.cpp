@@ -139,11 +139,14 @@ void add_options(CLI::App& app, Options& options) {
              "how long idle boards and connections poll before they sleep, while no other thread "
              "wants their cores (default: 5e-5 for boards, 0 for connections)");
   add_text(app, "--files", options.files, "DIR",
-           "offer the files below a folder to clients on other hosts, as server:/NAME");
+           "offer the files below a folder to clients on other hosts, as server:/NAME; with "
+           "--insecure to all programs of this host");
   app.add_flag("--files-writable", options.files_writable, "clients may also write files there");
-  add_whole_number(app, "--files-limit", options.files_limit_mib,
-                   "largest file that a client may write, or a command for it read, in MiB",
-                   std::uint64_t{1}, max_memory_mib)
+  add_whole_number(
+      app, "--files-limit", options.files_limit_mib,
+      "largest file that a client may write, and that a command for it may name, in MiB "
+      "(default: 16384)",
+      std::uint64_t{1}, max_memory_mib)
       ->type_name("MIB");
   add_text(app, "--log", options.log, "FILE", "append the log to a file instead of standard error");
   app.add_flag("--any-engine", options.any_engine, "clients may choose engine and instruction set");

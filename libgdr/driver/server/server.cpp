@@ -111,7 +111,11 @@ class Server {
     if (listening_ && options_.credentials.none)
       log_line("warning: connections at " + listening_->text() +
                " are neither encrypted nor authenticated (--insecure): every program of this host "
-               "may use the boards");
+               "may use the boards" +
+               (options_.files.path.empty()
+                    ? ""
+                    : std::string(" and read ") + (options_.files.writable ? "and write " : "") +
+                          "the files below " + options_.files.path));
     if (ready != nullptr) ready(actual);
     for (;;) {
       std::vector<pollfd> polled{{signals_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
