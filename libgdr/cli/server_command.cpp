@@ -45,7 +45,8 @@ struct PlannedJob {
 
   /// The name of a file in the session's folder: its own, unless another file has that.
   std::string new_name(const std::string& local) {
-    const std::string last = fs::path(local).lexically_normal().filename().string();
+    const std::string path = local.substr(0, local.find_last_not_of('/') + 1);  // of "results/"
+    const std::string last = fs::path(path).lexically_normal().filename().string();
     if (last.empty() || last == "." || last == "..")
       throw usage_error("'{}' is no name of a file that a server can write", local);
     std::string name = last;
@@ -121,7 +122,13 @@ void check_local_files(const PlannedJob& planned) {
     if (!fs::is_regular_file(file.local))
       throw Error(ErrorCategory::Io,
                   fmt::format("cannot read '{}': it is missing, or no regular file", file.local));
-  for (const Carried& file : planned.outputs) check_writable(file.local);
+  for (const Carried& file : planned.outputs) {
+    check_writable(file.local);
+    if (fs::exists(file.local) && !fs::is_regular_file(file.local))
+      throw Error(ErrorCategory::Io,
+                  fmt::format("cannot bring results to '{}': it exists and is no regular file",
+                              file.local));
+  }
   for (const Carried& folder : planned.folders) make_writable_folder(folder.local);
 }
 

@@ -1,5 +1,8 @@
 #include "libgdr/network/file_chunks.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,6 +57,16 @@ void write_bytes(const driver::File& file, std::uint64_t offset, std::span<const
     from = from.subspan(static_cast<std::size_t>(n));
     offset += static_cast<std::uint64_t>(n);
   }
+}
+
+Lock lock_part(const driver::File& file, int folder, const std::string& path) {
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return Lock::Busy;
+  struct stat locked {
+  }, there{};
+  const bool same = fstat(file.get(), &locked) == 0 &&
+                    fstatat(folder, path.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    locked.st_ino == there.st_ino && locked.st_dev == there.st_dev;
+  return same ? Lock::Held : Lock::Lost;
 }
 
 }  // namespace gdr::network

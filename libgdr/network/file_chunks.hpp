@@ -38,4 +38,13 @@ Bytes read_chunk(const driver::File& file, std::uint64_t chunk, std::uint64_t fi
 void write_bytes(const driver::File& file, std::uint64_t offset, std::span<const std::byte> from,
                  const std::string& name);
 
+/// Locks an open file, which arrives, against other processes that receive the same one.
+enum class Lock {
+  Held,
+  Busy,  ///< another process has it
+  Lost   ///< the path leads to another file now: the one that had the lock has renamed it; open
+         ///< again
+};
+Lock lock_part(const driver::File& file, int folder, const std::string& path);
+
 }  // namespace gdr::network

@@ -1,7 +1,6 @@
 #include "libgdr/network/file_client.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 
 #include "emulator/host/stopwatch.hpp"
@@ -30,8 +30,28 @@ using driver::TransferReport;
 /// restored, but not less than this and not more than that.
 constexpr double least_ahead = 64e6, most_ahead = 1e9, seconds_ahead = 2;
 
+constexpr int max_links = 40;  ///< as many symbolic links as Linux follows
+
 [[noreturn]] void fail_locally(std::string_view action, const std::string& path) {
   throw Error(ErrorCategory::Io, io_message(action, path, errno));
+}
+
+/// The file that a copy creates or replaces, with symbolic links resolved. Throws Error (Io) for
+/// what exists and is no regular file: a device or a pipe must not be replaced.
+std::string replaced_file(const std::string& local) {
+  namespace fs = std::filesystem;
+  struct stat status {};
+  const bool exists = stat(local.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode))
+    throw Error(ErrorCategory::Io,
+                "cannot write '" + local + "': it exists and is no regular file");
+  if (!exists && errno != ENOENT) fail_locally("write", local);
+  // Also a link to a file that does not exist yet.
+  fs::path path = local;
+  std::error_code ignored;
+  for (int links = 0; links < max_links && fs::is_symlink(path, ignored); ++links)
+    path = path.parent_path() / fs::read_symlink(path, ignored);
+  return path.string();
 }
 
 class FileClient final : public driver::ServerFiles {
@@ -57,11 +77,7 @@ class FileClient final : public driver::ServerFiles {
   }
 
   std::vector<ServerFile> list(const std::string& folder) override {
-    const FileReply reply = call(named(FileAction::List, folder));
-    std::vector<ServerFile> files;
-    for (std::size_t k = 0; k < std::min(reply.texts.size(), reply.sums.size()); ++k)
-      files.push_back({reply.texts[k], true, (reply.sums[k] & 1) != 0, reply.sums[k] >> 1});
-    return files;
+    return listed_files(call(named(FileAction::List, folder)));
   }
 
   TransferReport send(const std::string& local, const std::string& name,
@@ -89,7 +105,7 @@ class FileClient final : public driver::ServerFiles {
         report.resumed += data.size();
         continue;
       }
-      while (waiting_bytes_ > ahead_) answer();
+      while (!waiting_.empty() && waiting_bytes_ + data.size() > ahead_) answer();
       FileRequest write{0, FileAction::Write, k * chunk_bytes, 0, sums[k], {}, std::move(data)};
       submit(std::move(write));
     }
@@ -107,9 +123,10 @@ class FileClient final : public driver::ServerFiles {
     return report;
   }
 
-  TransferReport fetch(const std::string& name, const std::string& local,
+  TransferReport fetch(const std::string& name, const std::string& target,
                        const Progress& progress) override {
     const Stopwatch timer;
+    const std::string local = replaced_file(target);
     const FileReply known = call(named(FileAction::Status, name));
     const ServerFile there = status_of(known);
     if (!there.exists)
@@ -117,11 +134,19 @@ class FileClient final : public driver::ServerFiles {
     if (there.folder) throw Error(ErrorCategory::Io, "cannot read '" + name + "': it is a folder");
     TransferReport report{there.bytes, 0, 0};
     const std::string part = local + std::string(part_suffix);
-    const File file(::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    File file;
+    for (Lock lock = Lock::Lost; lock == Lock::Lost;) {
+      file =
+          File(::open(part.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+      if (!file) fail_locally("write", local);
+      lock = lock_part(file, AT_FDCWD, part);
+      if (lock == Lock::Busy)
+        throw Error(ErrorCategory::Io, "'" + local + "' is being copied by another process");
+    }
     struct stat left {};
-    if (!file || fstat(file.get(), &left) != 0) fail_locally("write", local);
-    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-      throw Error(ErrorCategory::Io, "'" + local + "' is being copied by another process");
+    if (fstat(file.get(), &left) != 0) fail_locally("write", local);
+    if (!S_ISREG(left.st_mode))
+      throw Error(ErrorCategory::Io, "cannot write '" + part + "': it is no regular file");
     if (static_cast<std::uint64_t>(left.st_size) > there.bytes &&
         ftruncate(file.get(), static_cast<off_t>(there.bytes)) != 0)
       fail_locally("write", local);
@@ -152,7 +177,7 @@ class FileClient final : public driver::ServerFiles {
         report.resumed += bytes;
         continue;
       }
-      while (waiting_bytes_ > ahead_) answer();
+      while (!waiting_.empty() && waiting_bytes_ + bytes > ahead_) answer();
       FileRequest read = named(FileAction::Read, name);
       read.offset = k * chunk_bytes;
       read.bytes = bytes;

@@ -1,6 +1,8 @@
 #include "libgdr/network/file_messages.hpp"
 
+#include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "libgdr/network/message_bytes.hpp"
 
@@ -107,6 +109,21 @@ FileReply decode_file_reply(const Bytes& message) {
   r.data = in.items<std::byte>(header.data_bytes);
   in.end();
   return r;
+}
+
+std::vector<driver::ServerFile> listed_files(const FileReply& reply) {
+  std::vector<driver::ServerFile> files;
+  for (std::size_t k = 0; k < std::min(reply.texts.size(), reply.sums.size()); ++k) {
+    const std::string& name = reply.texts[k];
+    if (name.empty() || name == "." || name == ".." ||
+        name.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
+      throw Error(
+          ErrorCategory::Device,
+          "the server lists a file whose name is empty, '.', '..', or contains '/' or zero; "
+          "nothing is written under such a name");
+    files.push_back({name, true, (reply.sums[k] & 1) != 0, reply.sums[k] >> 1});
+  }
+  return files;
 }
 
 }  // namespace gdr::network

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libgdr/driver/server_files.hpp"
 #include "libgdr/network/protocol.hpp"
 
 namespace gdr::network {
@@ -54,5 +55,8 @@ Bytes encode_file_reply(const FileReply& reply);
 /// These throw Error (Device) for a malformed message.
 FileRequest decode_request(const Bytes& message);
 FileReply decode_file_reply(const Bytes& message);
+/// The files of a reply to List. Throws Error (Device) for a name that is none of a file in a
+/// folder: clients write files of these names.
+std::vector<driver::ServerFile> listed_files(const FileReply& reply);
 
 }  // namespace gdr::network

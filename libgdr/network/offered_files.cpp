@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -83,10 +82,13 @@ ArrivingFile::ArrivingFile(File folder, std::string last, std::string name, std:
       !S_ISREG(old.st_mode))
     throw Error(ErrorCategory::Io,
                 "cannot write '" + name_ + "': it exists and is no regular file");
-  file_ = open_below(folder_.get(), part_, O_RDWR | O_CREAT, 0666);
-  if (!file_) refuse_file("write", name_ + std::string(part_suffix));
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
-    throw Error(ErrorCategory::Io, "'" + name_ + "' is being copied by another client");
+  for (Lock lock = Lock::Lost; lock == Lock::Lost;) {
+    file_ = open_below(folder_.get(), part_, O_RDWR | O_CREAT, 0666);
+    if (!file_) refuse_file("write", name_ + std::string(part_suffix));
+    lock = lock_part(file_, folder_.get(), part_);
+    if (lock == Lock::Busy)
+      throw Error(ErrorCategory::Io, "'" + name_ + "' is being copied by another client");
+  }
   const struct stat status = status_of(file_);
   if (!S_ISREG(status.st_mode))
     throw Error(ErrorCategory::Io, "cannot write '" + name_ + "': '" + part_ + "' is no file");
@@ -136,8 +138,13 @@ OfferedFiles::OfferedFiles(const driver::OfferedFolder& offered) : offered_(offe
   session_folder_ = offered.session_folders + "/XXXXXX";
   if (mkdtemp(session_folder_.data()) == nullptr) refuse_file("create", session_folder_);
   session_ = File(::open(session_folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!session_ || symlinkat(offered.path.c_str(), session_.get(), "server:") != 0)
+  if (!session_ || symlinkat(offered.path.c_str(), session_.get(), "server:") != 0) {
+    const int reason = errno;
+    std::error_code ignored;
+    std::filesystem::remove_all(session_folder_, ignored);
+    errno = reason;
     refuse_file("create", session_folder_);
+  }
 }
 
 OfferedFiles::~OfferedFiles() {
@@ -222,6 +229,7 @@ std::unique_ptr<ArrivingFile> OfferedFiles::create(const std::string& name, std:
                                        "; raise it with gdr serve --files-limit");
   if (!place.at_server) arrived_ = sum;
   File folder = open_below(place.folder, folder_of(place.path), O_RDONLY | O_DIRECTORY);
+  if (folder && place.path.empty()) errno = EISDIR;
   if (!folder || place.path.empty()) refuse_file("write", name);
   return std::make_unique<ArrivingFile>(std::move(folder), last_of(place.path), name, bytes);
 }
@@ -240,7 +248,11 @@ void OfferedFiles::check_output(const std::string& name) const {
   // What exists of the path must not be a link; the command creates the rest, or says why not.
   for (std::string path = place.path;; path = folder_of(path)) {
     const File file = open_below(place.folder, path, O_PATH | O_NOFOLLOW);
-    if (file && !S_ISLNK(status_of(file).st_mode)) return;
+    const mode_t mode = file ? status_of(file).st_mode : 0;
+    if (S_ISREG(mode) || S_ISDIR(mode)) return;
+    if (file && !S_ISLNK(mode))
+      throw Error(ErrorCategory::Io,
+                  "cannot write '" + name + "': it exists and is no regular file");
     if (file) errno = ELOOP;
     if (errno != ENOENT) refuse_file("write", name);
     if (path.empty()) return;

@@ -162,6 +162,9 @@ def check_jobs(server: Server, offered: Path, folder: Path) -> None:
         check(local > 30000, f"{name}: {local} bytes cross with a local snapshot of {size}")
         check(remote < 10000, f"{name}: {remote} bytes cross with one at the server")
         check(remote < back < size + 60000, f"{name}: {back} bytes with the results")
+    run = gdr(f"nbody {there} {NBODY} --quiet --out slash/", proxy.port, folder)
+    place = folder / "slash" / "snapshot_00000008.hdf5"
+    check(run.returncode == 0 and digest(place) == files[0], f"a folder may end with a slash {run.stderr}")
     before = proxy.bytes
     run = gdr(f"force {SNAPSHOT} --eps 0.015625 -o server:/sent.hdf5 --quiet", proxy.port, folder)
     # The file's name is an attribute of the results.
@@ -182,6 +185,7 @@ def check_refusals(server: Server, offered: Path, folder: Path) -> None:
     (offered / "inside.hdf5").symlink_to("c.hdf5")
     (offered / "way").symlink_to(folder)
     os.mkfifo(offered / "pipe")
+    os.mkfifo(folder / "fifo")
     (offered / "dir").mkdir()
     force = "force {} --eps 0.1 -o {}"
     for line, word in (
@@ -196,6 +200,8 @@ def check_refusals(server: Server, offered: Path, folder: Path) -> None:
         (force.format("server:/c.hdf5", "server:/link.hdf5"), "symbolic link"),
         (force.format("server:/c.hdf5", "server:/way/x.hdf5"), "symbolic link"),
         (force.format("server:/c.hdf5", "server:/no/x.hdf5"), "No such file"),
+        (force.format("server:/c.hdf5", "server:/pipe"), "no regular file"),
+        (force.format("server:/c.hdf5", "fifo"), "no regular file"),
         (force.format("server:/c.hdf5", "/no/such/x.hdf5"), "/no/such/x.hdf5"),
         (force.format("none.hdf5", "server:/x.hdf5"), "none.hdf5"),
         (f"nbody server:/c.hdf5 {NBODY} --out server:/way/x", "symbolic link"),
@@ -203,6 +209,7 @@ def check_refusals(server: Server, offered: Path, folder: Path) -> None:
         ("copy server:/link.hdf5 x", "symbolic link"),
         ("copy server:/pipe x", "no regular file"),
         ("copy server:/dir x", "folder"),
+        ("copy server:/c.hdf5 fifo", "no regular file"),
         ("copy server:/none x", "no such file"),
         ("copy secret.hdf5 server:/way/x", "symbolic link"),
         ("copy secret.hdf5 server:/link.hdf5", "symbolic link"),
@@ -213,6 +220,7 @@ def check_refusals(server: Server, offered: Path, folder: Path) -> None:
         run = gdr(line, server.port, folder)
         check(run.returncode in (1, 2) and word in run.stderr, f"gdr {line}: {run.stderr.strip()}")
     check(digest(secret) == digest(SNAPSHOT), "files outside are as before")
+    check((folder / "fifo").is_fifo(), "a pipe is not replaced by a file")
     check(not (folder / "x.hdf5").exists() and not (folder / "x").exists(), "and nothing was written")
     run = subprocess.run(
         [GDR, *shlex.split(force.format("server:/c.hdf5", "x.hdf5"))],
@@ -231,11 +239,15 @@ def check_confinement(server: Server, offered: Path, folder: Path) -> None:
         return
     numbers = folder / "numbers"
     numbers.write_bytes(np.arange(30.0).tobytes())
-    for name, path in (("outside", str(numbers)), ("within", str(offered / "numbers"))):
-        (offered / "numbers").write_bytes(numbers.read_bytes())
+    places = {"outside": numbers, "within": offered / "numbers"}
+    shared = Path("/dev/shm") / f"{folder.name}-numbers"  # of other programs, for example
+    if os.access(shared.parent, os.W_OK):
+        places["shared"] = shared
+    for name, path in places.items():
+        path.write_bytes(numbers.read_bytes())
         with h5py.File(offered / f"{name}.hdf5", "w") as file:
             group = file.create_group("PartType1")
-            group.create_dataset("Coordinates", (10, 3), "f8", external=[(path, 0, 240)])
+            group.create_dataset("Coordinates", (10, 3), "f8", external=[(str(path), 0, 240)])
             group.create_dataset("Velocities", data=np.zeros((10, 3)))
             group.create_dataset("Masses", data=np.ones(10))
             group.create_dataset("ParticleIDs", data=np.arange(10))
@@ -249,6 +261,7 @@ def check_confinement(server: Server, offered: Path, folder: Path) -> None:
         run = gdr(line.format("server:/"), server.port, folder)
         good = (run.returncode == 0) == (name == "within")
         check(good, f"data {name} the folder: status {run.returncode} {run.stderr.strip()}")
+    shared.unlink(missing_ok=True)
 
 
 def check_interrupts(server: Server, folder: Path) -> None:
@@ -300,6 +313,12 @@ def check_copies(server: Server, offered: Path, folder: Path) -> None:
         back = gdr(f"copy server:/dir/of{size} back", server.port, folder)
         good = sent.returncode == 0 and back.returncode == 0 and digest(folder / "back") == digest(part)
         check(good, f"{size} bytes are copied there and back {sent.stderr}{back.stderr}")
+    (folder / "alias").symlink_to("behind")
+    for state in ("missing", "old"):
+        run = gdr("copy server:/c.hdf5 alias", server.port, folder)
+        good = run.returncode == 0 and digest(folder / "behind") == digest(SNAPSHOT)
+        check(good and (folder / "alias").is_symlink(), f"a link to a {state} file stays one {run.stderr}")
+        (folder / "behind").write_text("old")
     proxy = Proxy(server.port)
     for k, line in enumerate(("copy big server:/cut --json", "copy server:/cut back --json")):
         proxy.cut_after = [proxy.bytes + 500_000 * (n + 1) for n in range(20)]
@@ -350,6 +369,11 @@ def check_limits(folder: Path) -> None:
                 ("force server:/large.txt --eps 0.1 -o x.hdf5", "exceeds"),
             ],
         ),
+        # Less memory than two chunks.
+        (
+            f"--files {offered} --files-writable --memory 1",
+            [("copy large server:/y", ""), ("copy server:/y y", "")],
+        ),
     ):
         server = Server(folder, options)
         for line, word in expected:
@@ -395,10 +419,10 @@ def check_relay(folder: Path) -> None:
         if run.returncode:
             return
         result = json.loads(run.stdout)
-        share = result["bits_per_second"] / 80e6
+        share = result["bits_per_second"] / 80e6  # a matter of the host's speed, too
         seen = json.loads(counts.read_text(encoding="utf-8"))["cuts"]
         check(seen == cuts, f"{seen} connections were cut; {share:.2f} of the rate")
-        check(cuts > 0 or share > 0.7, f"without cuts {share:.2f} of the rate, with the start")
+        check(result["bytes"] == source.stat().st_size, f"{result['bytes']} bytes were copied")
         check(digest(offered / "source") == digest(source), "the copy is right")
         (offered / "source").unlink()
 
