@@ -2,11 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <system_error>
 
@@ -26,6 +29,10 @@ using driver::NetworkServerOptions;
 using driver::ServerFile;
 
 constexpr std::size_t max_queued = 4096;
+/// Before a reply for which there was no memory is tried again.
+constexpr std::chrono::milliseconds memory_wait{10};
+/// Least size of messages of a session: some chunks.
+constexpr std::uint64_t least_message_bytes = 8 * chunk_bytes;
 /// Jobs of all sessions at once; each also waits for a board.
 constexpr int max_jobs = 64;
 std::atomic<int> running_jobs = 0;
@@ -63,10 +70,15 @@ class FileWork final : public SessionWork {
   bool add(Bytes message) override {
     const std::scoped_lock lock(mutex_);
     bytes_ += message.size();
-    if (messages_.size() >= max_queued || bytes_ > options_.max_message_bytes) return false;
+    if (messages_.size() >= max_queued || bytes_ > max_bytes_) return false;
     messages_.push_back(std::move(message));
     changed_.notify_all();
     return true;
+  }
+  void received(std::uint64_t bytes) override {
+    const std::scoped_lock lock(mutex_);
+    unreceived_ -= std::min(unreceived_, bytes);
+    changed_.notify_all();
   }
   void stop(std::uint64_t number) override {
     const std::scoped_lock lock(mutex_);
@@ -93,10 +105,38 @@ class FileWork final : public SessionWork {
         messages_.pop_front();
         bytes_ -= message.size();
       }
-      send_(encode_file_reply(answer(message)));
+      reply(answer(message));
     }
     arriving_.reset();
     finished_ = true;
+  }
+
+  /// Sends a reply, once the client has received enough of the others.
+  void send(Bytes message) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return ended_ || unreceived_ <= max_unreceived_; });
+      unreceived_ += message.size();
+    }
+    send_(std::move(message));
+  }
+
+  /// Sends the reply to a request. If there is no memory for it, it becomes a failure, which is
+  /// small.
+  void reply(FileReply r) {
+    for (;;) {
+      try {
+        return send(encode_file_reply(r));
+      } catch (const std::bad_alloc&) {
+        const std::uint64_t number = r.number;
+        r = {};
+        r.number = number;
+        r.answer = FileAnswer::Failed;
+        r.category = static_cast<std::uint32_t>(ErrorCategory::Device);
+      }
+      std::unique_lock lock(mutex_);
+      if (changed_.wait_for(lock, memory_wait, [this] { return ended_; })) return;
+    }
   }
 
   FileReply answer(const Bytes& message) {
@@ -229,7 +269,7 @@ class FileWork final : public SessionWork {
       part.number = request.number;
       part.answer = error_stream ? FileAnswer::ErrorOutput : FileAnswer::Output;
       part.texts.emplace_back(text);
-      send_(encode_file_reply(part));
+      send(encode_file_reply(part));
     };
     const auto release = [&] {
       const std::scoped_lock lock(mutex_);
@@ -263,6 +303,9 @@ class FileWork final : public SessionWork {
   std::condition_variable changed_;
   std::deque<Bytes> messages_;
   std::uint64_t bytes_ = 0;  ///< size of messages that wait, bytes
+  const std::uint64_t max_bytes_ = max_file_message_bytes(options_);
+  std::uint64_t unreceived_ = 0;  ///< size of replies that the client has not received, bytes
+  const std::uint64_t max_unreceived_ = std::min(max_unreceived_bytes, max_bytes_);
   JobProcess* job_ = nullptr;
   std::uint64_t running_ = 0, stopped_ = 0;
   bool ended_ = false;
@@ -271,6 +314,10 @@ class FileWork final : public SessionWork {
 };
 
 }  // namespace
+
+std::uint64_t max_file_message_bytes(const NetworkServerOptions& options) {
+  return std::max(options.max_message_bytes, least_message_bytes);
+}
 
 std::unique_ptr<SessionWork> make_file_work(const NetworkServerOptions& options,
                                             const std::string& client,

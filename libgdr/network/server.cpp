@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
@@ -70,7 +71,7 @@ class Worker final : public SessionWork {
   struct Events {
     std::function<void(const driver::BoardIdentity&, const std::string& name)> opened;
     std::function<void(ErrorCategory, const std::string& reason)> refused;
-    std::function<void(Reply&&)> replied;
+    std::function<void(Bytes&&)> replied;
   };
 
   Worker(const NetworkServerOptions& options, EventLoop& loop, const driver::ServerRequest& request,
@@ -101,6 +102,16 @@ class Worker final : public SessionWork {
     }
     loop_.signal(waiter_);
     return true;
+  }
+  void received(std::uint64_t bytes) override {
+    bool goes_on = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      const bool waited = unreceived_ > max_unreceived_;
+      unreceived_ -= std::min(unreceived_, bytes);
+      goes_on = waited && unreceived_ <= max_unreceived_;
+    }
+    if (goes_on) loop_.signal(waiter_);
   }
   /// Stops lists up to this one.
   void stop(std::uint64_t number) override {
@@ -147,7 +158,7 @@ class Worker final : public SessionWork {
       // woken for the messages of its own.
       loop_.wait(waiter_, [this] {
         const std::scoped_lock lock(mutex_);
-        return ended_ || !messages_.empty();
+        return ended_ || (!messages_.empty() && unreceived_ <= max_unreceived_);
       });
       Bytes message;
       {
@@ -158,14 +169,16 @@ class Worker final : public SessionWork {
       }
       const std::size_t bytes = message.size();
       if (bytes > max_frame_bytes) loop_.take_over();  // more of them may be under way
-      Reply reply = execute(board, message);
+      const Reply reply = execute(board, message);
       lost = reply.status == ReplyStatus::Lost;
+      Bytes encoded = encode_reply(reply);
       {
         const std::scoped_lock lock(mutex_);
         bytes_ -= bytes;
+        unreceived_ += encoded.size();
         current_ = 0;
       }
-      events_.replied(std::move(reply));
+      events_.replied(std::move(encoded));
     }
   }
 
@@ -224,7 +237,9 @@ class Worker final : public SessionWork {
   Waiter waiter_;
   std::mutex mutex_;
   std::deque<Bytes> messages_;
-  std::uint64_t bytes_ = 0;  ///< size of messages that have no reply, bytes
+  std::uint64_t bytes_ = 0;       ///< size of messages that have no reply, bytes
+  std::uint64_t unreceived_ = 0;  ///< size of replies that the client has not received, bytes
+  const std::uint64_t max_unreceived_ = std::min(max_unreceived_bytes, options_.max_message_bytes);
   std::uint64_t current_ = 0, stopped_ = 0;
   std::stop_source stop_;
   bool ended_ = false, failed_ = false;
@@ -382,8 +397,11 @@ class Front {
     RAND_bytes(reinterpret_cast<unsigned char*>(served->id.data()), sizeof(served->id));
     sessions_[served->id] = served;
     const std::weak_ptr<Served> weak = served;
+    const bool files = hello.subject == Subject::Files;
+    const std::uint64_t max_bytes =
+        files ? max_file_message_bytes(options_) : options_.max_message_bytes;
     served->session = std::make_shared<Session>(
-        io_, options_.max_message_bytes,
+        io_, max_bytes,
         SessionEvents{[this, weak](Bytes&& m) {
                         const auto s = weak.lock();
                         if (s && !s->worker->add(std::move(m)))
@@ -398,6 +416,9 @@ class Front {
                         options_.log("session of " + from + " (" + s->client +
                                      ") ended: " + reason);
                         s->worker->end();
+                      },
+                      [weak](std::uint64_t bytes) {
+                        if (const auto s = weak.lock()) s->worker->received(bytes);
                       }});
     auto opened = std::make_shared<asio::steady_timer>(io_);
     const auto answer = [this, weak, opened](const Welcome& w) {
@@ -406,7 +427,7 @@ class Front {
         opened->cancel();
       });
     };
-    if (hello.subject == Subject::Files) {
+    if (files) {
       const std::string why = open_files(*served, weak);
       if (!why.empty()) {
         sessions_.erase(served->id);
@@ -422,7 +443,7 @@ class Front {
             hello.timeout,
             Worker::Events{[this, answer, id = served->id](const driver::BoardIdentity& board,
                                                            const std::string& name) {
-                             Welcome w = grant(id);
+                             Welcome w = grant(id, options_.max_message_bytes);
                              w.capabilities = board.capabilities;
                              w.geometry = board.geometry;
                              set_text(w.engine, board.engine);
@@ -437,10 +458,10 @@ class Front {
                              set_text(w.text, why);
                              answer(w);
                            },
-                           [this, weak](Reply&& reply) {
-                             loop_.call([weak, reply = std::move(reply)] {
+                           [this, weak](Bytes&& reply) {
+                             loop_.call([weak, m = std::move(reply)]() mutable {
                                if (const auto s = weak.lock(); s && !s->session->ended())
-                                 s->session->send(encode_reply(reply));
+                                 s->session->send(std::move(m));
                              });
                            }});
     } catch (const std::system_error&) {
@@ -477,11 +498,11 @@ class Front {
     co_return served;
   }
 
-  Welcome grant(const SessionId& id) const {
+  Welcome grant(const SessionId& id, std::uint64_t max_bytes) const {
     Welcome w;
     w.answer = Answer::Granted;
     w.session = id;
-    w.max_bytes = options_.max_message_bytes;
+    w.max_bytes = max_bytes;
     const WindowLimits limits = window_limits();
     w.send_window = limits.send;
     w.receive_window = limits.receive;
@@ -503,7 +524,7 @@ class Front {
     } catch (const Error& e) {
       return e.what();
     }
-    served.granted = grant(served.id);
+    served.granted = grant(served.id, max_file_message_bytes(options_));
     set_text(served.granted->board, "the folder of the server");
     return {};
   }

@@ -91,6 +91,7 @@ void Session::acknowledge(Stream& s, std::uint64_t received) {
   while (!s.pending.empty() && s.pending.front().header.sequence <= received) {
     const Frame& frame = s.pending.front();
     unsent_bytes_ -= frame.header.bytes;
+    if (events_.received && frame.header.bytes > 0) events_.received(frame.header.bytes);
     if (frame.header.kind == FrameKind::End) end("finished");
     s.pending.pop_front();
     if (s.written > 0) --s.written;

@@ -38,6 +38,8 @@ struct SessionEvents {
   std::function<void(Bytes&&)> message;         ///< handler of a message that has arrived
   std::function<void(std::uint64_t)> urgent;    ///< handler of a number that has overtaken messages
   std::function<void(const std::string&)> end;  ///< the session ended, with the reason; once
+  /// The other host has received so many bytes of messages more.
+  std::function<void(std::uint64_t)> received = {};
 };
 
 class Session {

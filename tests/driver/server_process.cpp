@@ -61,6 +61,14 @@ std::string ServerProcess::device(const std::string& options) const {
   return "board:unix:" + socket_ + (options.empty() ? "" : "," + options);
 }
 
+std::vector<std::string> ServerProcess::children() const {
+  const std::string number = std::to_string(process_);
+  std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+  std::vector<std::string> all;
+  for (std::string child; file >> child;) all.push_back(child);
+  return all;
+}
+
 void ServerProcess::signal(int number) const {
   if (process_ > 0) kill(process_, number);
 }

@@ -32,6 +32,8 @@ class ServerProcess {
   /// The first line that the server printed.
   const std::string& greeting() const { return greeting_; }
   pid_t process() const { return process_; }
+  /// The processes that it has started, the first one first.
+  std::vector<std::string> children() const;
   void signal(int number) const;
   /// Waits for the end of the process. Returns its exit status, or minus the terminating signal.
   int wait();
