@@ -266,7 +266,7 @@ class FileClient final : public driver::ServerFiles {
     if (reply.answer == FileAnswer::Done) return;
     const bool known = reply.category >= 1 && reply.category <= 7;
     throw Error(known ? static_cast<ErrorCategory>(reply.category) : ErrorCategory::Device,
-                reply.texts.empty() ? "the server failed" : reply.texts.front());
+                reply.texts.empty() ? "the server is out of memory" : reply.texts.front());
   }
 
   std::uint64_t submit(FileRequest request) {

@@ -33,7 +33,7 @@ struct FileRequest {
 
 enum class FileAnswer : std::uint32_t {
   Done = 1,
-  Failed,      ///< texts[0] is the reason
+  Failed,      ///< texts[0] is the reason; without one the server is out of memory
   Output,      ///< Run: texts[0] is what the job printed; other replies follow
   ErrorOutput  ///< the same of its standard error stream
 };

@@ -105,7 +105,7 @@ class FileWork final : public SessionWork {
         messages_.pop_front();
         bytes_ -= message.size();
       }
-      reply(answer(message));
+      respond(message);
     }
     arriving_.reset();
     finished_ = true;
@@ -121,26 +121,32 @@ class FileWork final : public SessionWork {
     send_(std::move(message));
   }
 
-  /// Sends the reply to a request. If there is no memory for it, it becomes a failure, which is
-  /// small.
-  void reply(FileReply r) {
+  /// Answers a request. If there is no memory for that, the reply is a failure without a text,
+  /// which is small.
+  void respond(const Bytes& message) {
+    FileReply reply;
+    try {
+      answer(message, reply);
+      return send(encode_file_reply(reply));
+    } catch (const std::bad_alloc&) {
+      FileReply failure;
+      failure.number = reply.number;
+      failure.answer = FileAnswer::Failed;
+      failure.category = static_cast<std::uint32_t>(ErrorCategory::Device);
+      reply = std::move(failure);
+    }
     for (;;) {
       try {
-        return send(encode_file_reply(r));
+        return send(encode_file_reply(reply));
       } catch (const std::bad_alloc&) {
-        const std::uint64_t number = r.number;
-        r = {};
-        r.number = number;
-        r.answer = FileAnswer::Failed;
-        r.category = static_cast<std::uint32_t>(ErrorCategory::Device);
+        std::unique_lock lock(mutex_);
+        if (changed_.wait_for(lock, memory_wait, [this] { return ended_; })) return;
       }
-      std::unique_lock lock(mutex_);
-      if (changed_.wait_for(lock, memory_wait, [this] { return ended_; })) return;
     }
   }
 
-  FileReply answer(const Bytes& message) {
-    FileReply reply;
+  /// Throws std::bad_alloc, but no other exception.
+  void answer(const Bytes& message, FileReply& reply) {
     const auto fail = [&](ErrorCategory category, const std::string& what) {
       reply.answer = FileAnswer::Failed;
       reply.category = static_cast<std::uint32_t>(category);
@@ -154,11 +160,10 @@ class FileWork final : public SessionWork {
     } catch (const Error& e) {
       fail(e.category(), e.what());
     } catch (const std::bad_alloc&) {
-      fail(ErrorCategory::Device, "the server is out of memory");
+      throw;
     } catch (const std::exception& e) {
       fail(ErrorCategory::Internal, e.what());
     }
-    return reply;
   }
 
   void handle(const FileRequest& request, FileReply& reply) {
