@@ -60,9 +60,8 @@ ClientConnections::~ClientConnections() {
   if (getpid() != process_) {  // a forked child has no such thread
     thread_.detach();
     // The loop's mutexes and conditions may be in use by threads that the child lacks, so that
-    // their destructors would wait for ever. The session's timers lock some of them, too.
+    // their destructors would wait for ever. Its coroutines keep the session.
     (void)loop_.release();
-    (void)new std::shared_ptr<Session>(session_);
     return;
   }
   asio::co_spawn(io_, finish(), asio::detached);
