@@ -38,8 +38,8 @@ def estimate(
     about 0.2 s, or 0.8 s with a tree, and are kept in the process for a minute; the device's
     statistics count them. ``low`` and ``high`` are bounds while the host is as busy as now. They
     hold the spread of the measured times and allow for what short runs do not show: 15 % less and
-    25 % more, or a factor of 2 with a tree, whose times depend on where the particles are. A kernel that skips pairs, by a cut-off,
-    takes less than its estimate.
+    25 % more, or a factor of 2 with a tree, whose times depend on where the particles are. A kernel
+    that skips pairs, by a cut-off, takes less than its estimate.
 
     Raises UnsupportedError for a device of several ranks, and with an accuracy for a kernel
     without charges (``gdr.TreeSum``).
