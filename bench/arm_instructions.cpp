@@ -39,8 +39,8 @@ double cycles_each(const ArmTools& tools, const ArmLoop& loop, std::string_view 
 }
 
 /// The fastest of the loops that the compiler made.
-double least_cycles(const ArmTools& tools, const std::vector<ArmLoop>& loops,
-                    std::string_view processor) {
+double min_cycles(const ArmTools& tools, const std::vector<ArmLoop>& loops,
+                  std::string_view processor) {
   double least = std::numeric_limits<double>::infinity();
   for (const ArmLoop& loop : loops) least = std::min(least, cycles_each(tools, loop, processor));
   return least;
@@ -59,7 +59,7 @@ void add_native(std::vector<Measurement>& list, const ArmTools& tools, const Com
                             vector_type, k.law));
   for (const std::string_view processor : processors) {
     const double cycles = cycles_each(tools, loop, processor);
-    const double other = least_cycles(tools, others, processor);
+    const double other = min_cycles(tools, others, processor);
     Measurement made{fmt::format("{}, {}", name, processor), other / cycles,
                      "of C++ with intrinsics"};
     made.further = {

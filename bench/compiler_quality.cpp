@@ -145,7 +145,7 @@ std::vector<Measurement> compiler_quality(const Context& context) {
         {.name = fmt::format("{}, compiled at default effort", r.kernel),
          .value = c.result.program->clocks_per_interaction(),
          .unit = "clocks",
-         .comment = fmt::format("lower bound of the interval {}", c.result.least_interval),
+         .comment = fmt::format("lower bound of the interval {}", c.result.min_interval),
          .required = r.clocks,
          .lower_is_better = true});
     found.push_back({.name = fmt::format("{}, compile time", r.kernel),
@@ -160,7 +160,7 @@ std::vector<Measurement> compiler_quality(const Context& context) {
   double longest = 0, unpipelined = 0;
   for (std::uint64_t k = 0; k < kernels; ++k) {
     const Compilation c = compile(RandomKernel(context.seed * 1000 + k).text(), "random");
-    ratios.push_back(static_cast<double>(c.result.initiation_interval) / c.result.least_interval);
+    ratios.push_back(static_cast<double>(c.result.initiation_interval) / c.result.min_interval);
     longest = std::max(longest, c.cpu_seconds);
     if (!c.result.pipelined) ++unpipelined;
   }

@@ -19,7 +19,7 @@ namespace gdr::bench {
 namespace {
 
 /// Particles: from the least number on, they are doubled until a call takes long enough.
-constexpr std::size_t least_bodies = 8192, max_bodies = 131072;
+constexpr std::size_t min_bodies = 8192, max_bodies = 131072;
 constexpr double long_enough = 0.2;  // seconds
 constexpr std::size_t small_target_count = 32, many_sources = 100000;
 
@@ -85,7 +85,7 @@ std::string place_of(const ResidentJob& job) {
 }
 
 Measurement rate(const Context& context, const char* engine, const char* kernel) {
-  for (std::size_t n = least_bodies;; n *= 2) {
+  for (std::size_t n = min_bodies;; n *= 2) {
     ResidentJob job(context, engine, law_of(kernel), n, n);
     const bool is_largest = n >= max_bodies;
     const double seconds = seconds_of_call(job, 1);

@@ -47,7 +47,7 @@ TimedWork emulated(const Context& context, std::string_view engine, Isa isa,
 }
 
 /// Least seconds of the repetitions.
-double least_seconds(const TimedWork& work, unsigned repetitions) {
+double min_seconds(const TimedWork& work, unsigned repetitions) {
   double best = work.seconds();
   for (unsigned k = 1; k < repetitions; ++k) best = std::min(best, work.seconds());
   return best;
@@ -62,7 +62,7 @@ void add_exact(const Context& context, std::vector<Measurement>& list) {
           emulated(context, "vector", isa, full ? MatrixPrecision::Full : MatrixPrecision::Chip, x);
       Measurement measurement{
           fmt::format("exact product, {}{}", isa_name(isa), full ? ", full" : ""),
-          x.flops() / least_seconds(work, context.repetitions) * 1e-9, "Gflops",
+          x.flops() / min_seconds(work, context.repetitions) * 1e-9, "Gflops",
           fmt::format("{0} x {0} by {0} x {0}, {1} threads", x.n, context.threads)};
       if (!full && context.threads == 2) measurement.required = isa == Isa::Avx512 ? 10.0 : 4.0;
       list.push_back(measurement);
@@ -127,7 +127,7 @@ void add_fast(const Context& context, std::vector<Measurement>& list) {
   const TimedWork work = emulated(context, "native", host_isas().front(), MatrixPrecision::Full, x);
   const double flops = x.flops() * 1e-9;
   if (!blas) {
-    list.push_back({"fast product", flops / least_seconds(work, context.repetitions), "Gflops",
+    list.push_back({"fast product", flops / min_seconds(work, context.repetitions), "Gflops",
                     "OpenBLAS is not here to compare with (package libopenblas0)"});
     return;
   }

@@ -20,7 +20,7 @@ struct Polynomial {
   std::int32_t obstacle = -1;  ///< a variable of the source in another role than as a factor
 };
 
-constexpr std::size_t most_factors = 3, most_terms = 256;
+constexpr std::size_t max_factors_of_term = 3, max_terms_of_sum = 256;
 
 /// The numbers of a graph as polynomials of the sources' variables except positions.
 class Polynomials {
@@ -106,13 +106,13 @@ class Polynomials {
         Monomial term;
         std::merge(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(term));
         // More factors are as wrong as these.
-        if (term.size() > most_factors) term.resize(most_factors);
+        if (term.size() > max_factors_of_term) term.resize(max_factors_of_term);
         out.terms.insert(std::move(term));
       }
     return limited(out);
   }
   static Polynomial limited(Polynomial p) {
-    if (p.terms.size() > most_terms) return obstacle(p.terms.rbegin()->front());
+    if (p.terms.size() > max_terms_of_sum) return obstacle(p.terms.rbegin()->front());
     return p;
   }
 

@@ -155,10 +155,10 @@ class CodeGenerator {
     // hardest to reach: one instruction more is a larger part of them. At most three seconds on
     // slow hosts.
     constexpr double changes_per_op = 55000;
-    constexpr std::size_t least_ops = 88, max_ops = 130;
+    constexpr std::size_t min_ops = 88, max_ops = 130;
     SearchOptions search;
     search.changes = static_cast<std::uint64_t>(
-        changes_per_op * static_cast<double>(std::clamp(ops, least_ops, max_ops)) *
+        changes_per_op * static_cast<double>(std::clamp(ops, min_ops, max_ops)) *
         effort_factors[effort]);
     search.ends_at_first = effort == 0;
     if (masks_exceed_registers(fewest)) search.changes /= 10;

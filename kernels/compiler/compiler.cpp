@@ -74,7 +74,7 @@ void generate(const kc::Graph& graph, const std::string& file_name, const Compil
   result.assembly = compiled.assembly;
   result.remarks = compiled.remarks;
   result.initiation_interval = compiled.schedule.ii;
-  result.least_interval = compiled.bounds.least();
+  result.min_interval = compiled.bounds.least();
   result.pipelined = compiled.pipelined;
   result.program = std::move(assembled.program);
   result.report = kc::report(compiled, *result.program, options.geometry);

@@ -57,7 +57,7 @@ std::vector<double> overlap_matrix(const PairList& list) {
   return matrix;
 }
 
-double least_eigenvalue(std::size_t n, std::vector<double> matrix) {
+double min_eigenvalue(std::size_t n, std::vector<double> matrix) {
   if (!factor(n, matrix)) return 0;
   // Inverse iteration, from a vector that no symmetry of a molecule makes orthogonal to the result.
   std::vector<double> x(n);
@@ -92,7 +92,7 @@ void check_independence(const PairList& list, double least) {
   }
   for (std::size_t a = 0; a < n; ++a)
     for (std::size_t b = 0; b < n; ++b) matrix[a * n + b] *= norm[a] * norm[b];
-  const double found = least_eigenvalue(n, std::move(matrix));
+  const double found = min_eigenvalue(n, std::move(matrix));
   if (found >= least) return;
   throw Error(
       ErrorCategory::Unsupported,

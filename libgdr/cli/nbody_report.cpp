@@ -147,12 +147,12 @@ std::string trees_text(const TreeUse& use, double accuracy, double seconds) {
                             : proxies                ? "multipoles and expansions"
                                                      : "expansions";
   const std::string what =
-      use.most_degree == 1
+      use.max_degree == 1
           ? "monopoles"
-          : fmt::format("{} of degree {}", kinds, interval(use.least_degree, use.most_degree));
+          : fmt::format("{} of degree {}", kinds, interval(use.min_degree, use.max_degree));
   return summary_row(
              "tree", "{}, theta {}, up to {:.0f} sources of a particle; {} direct sums", what,
-             interval(use.least_theta, use.most_theta), use.most_sources,
+             interval(use.min_theta, use.max_theta), use.max_sources,
              use.direct_calls > 0 ? counted(use.direct_calls, "calculation") + " by" : "no") +
          summary_row("errors of forces",
                      "{:.2g} (rms, the largest; asked for: {:g}), of one particle {:.2g}; measured "
@@ -172,9 +172,9 @@ Json trees_json(const TreeUse& use, double accuracy) {
           {"error", use.error},
           {"largest_error", use.largest_error},
           {"samples", use.samples},
-          {"degree", {use.least_degree, use.most_degree}},
-          {"theta", {use.least_theta, use.most_theta}},
-          {"sources_per_target", use.most_sources},
+          {"degree", {use.min_degree, use.max_degree}},
+          {"theta", {use.min_theta, use.max_theta}},
+          {"sources_per_target", use.max_sources},
           {"seconds", use.seconds},
           {"build_seconds", use.build_seconds},
           {"choice_seconds", use.choice_seconds},

@@ -8,14 +8,14 @@ namespace {
 /// A copy takes as long as some instructions of all PEs.
 constexpr std::uint64_t first_distance = 32;
 constexpr std::size_t max_bytes = std::size_t{256} << 20;
-constexpr std::size_t least_copies = 16, max_copies = 512;
+constexpr std::size_t min_copies = 16, max_copies = 512;
 
 }  // namespace
 
 Checkpoints::Checkpoints(const Machine& machine) : distance_(first_distance) {
   entries_.push_back({0, machine.snapshot()});
   const std::size_t bytes = std::max<std::size_t>(1, entries_.front().snapshot.bytes());
-  limit_ = std::clamp(max_bytes / bytes, least_copies, max_copies);
+  limit_ = std::clamp(max_bytes / bytes, min_copies, max_copies);
 }
 
 void Checkpoints::offer(std::uint64_t position, const Machine& machine) {

@@ -41,7 +41,7 @@ bool has_low(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
 }
 
 /// Elements below which one thread packs.
-constexpr std::size_t least_parallel_elements = 100'000;
+constexpr std::size_t min_parallel_elements = 100'000;
 
 /// Doubles per cache line: adjacent columns or inner indices that are packed together.
 constexpr std::size_t doubles_per_line = 8;
@@ -181,7 +181,7 @@ void pack_tile_as(const MatrixView<const Number>& a, const TileLocation& place,
     }
   };
   const Phase phase{place.blocks, pack_block};
-  const bool many = place.blocks * tile_rows * block_words > least_parallel_elements;
+  const bool many = place.blocks * tile_rows * block_words > min_parallel_elements;
   run_phases({&phase, 1}, many ? threads : 1);
 }
 
@@ -239,7 +239,7 @@ void pack_columns_as(const MatrixView<const Number>& b, std::size_t column, std:
                       for (std::size_t c = task * a_task; c < last; c += doubles_per_line)
                         pack_column_group(c);
                     }};
-  run_phases({&phase, 1}, count * depth > least_parallel_elements ? threads : 1);
+  run_phases({&phase, 1}, count * depth > min_parallel_elements ? threads : 1);
 }
 
 }  // namespace
@@ -259,12 +259,12 @@ double part_of(double x, Part part) noexcept {
 }
 
 bool has_subnormal(const Factor& x, std::size_t rows, std::size_t columns) noexcept {
-  constexpr std::uint32_t magnitude = 0x7fff'ffff, least_normal = 0x0080'0000;
+  constexpr std::uint32_t magnitude = 0x7fff'ffff, min_normal = 0x0080'0000;
   const auto* const floats = std::get_if<MatrixView<const float>>(&x);
   return floats != nullptr &&
          any_element<std::uint32_t>(*floats, rows, columns, [](std::uint32_t bits) {
            return static_cast<std::uint32_t>((bits & magnitude) - 1 <
-                                             least_normal - 1);  // wraps around for zero
+                                             min_normal - 1);  // wraps around for zero
          });
 }
 

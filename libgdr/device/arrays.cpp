@@ -163,10 +163,10 @@ void refuse_not_finite(const NamedInput& input, const Items& items, std::size_t 
 }
 
 /// Range of integers of 36 bits; the chip would saturate others and only raise a flag.
-constexpr auto least_short = -static_cast<std::int64_t>(ShortIntegerTest::offset);
-constexpr std::int64_t max_short = -(least_short + 1);
+constexpr auto min_short = -static_cast<std::int64_t>(ShortIntegerTest::offset);
+constexpr std::int64_t max_short = -(min_short + 1);
 
-bool fits_short(std::int64_t value) noexcept { return value >= least_short && value <= max_short; }
+bool fits_short(std::int64_t value) noexcept { return value >= min_short && value <= max_short; }
 
 /// Throws Error (Input) for the first integer of an array that exceeds 36 bits.
 void refuse_long_integers(const NamedInput& input, const Items& items, std::size_t count) {
@@ -175,8 +175,8 @@ void refuse_long_integers(const NamedInput& input, const Items& items, std::size
     if (const auto value = number_at<std::int64_t>(input.array, i, count); !fits_short(value))
       throw Error(ErrorCategory::Input,
                   place_text(input, i, count) + " is " + std::to_string(value) +
-                      ", but its variable has 36 bits, for " + std::to_string(least_short) +
-                      " to " + std::to_string(max_short));
+                      ", but its variable has 36 bits, for " + std::to_string(min_short) + " to " +
+                      std::to_string(max_short));
   }
 }
 

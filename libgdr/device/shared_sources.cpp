@@ -11,9 +11,9 @@ namespace gdr {
 namespace {
 
 /// Most different arrays of a call: others are converted by each segment.
-constexpr std::size_t most_tables = 8;
+constexpr std::size_t max_tables = 8;
 /// Arrays are converted as a whole if segments take so many times their items.
-constexpr double least_taken = 1.5;
+constexpr double min_taken = 1.5;
 
 /// Copies rows of a number of words that the compiler knows.
 template <std::size_t words>
@@ -53,7 +53,7 @@ std::size_t items_of(const SourceSegment& segment) noexcept {
 void SharedSources::count(const SourceSegment& segment) {
   std::size_t k = 0;
   while (k < used_ && !is_of(tables_[k], segment)) ++k;
-  if (k == most_tables) return;
+  if (k == max_tables) return;
   if (k == used_) {
     if (tables_.size() == used_) tables_.emplace_back();
     Table& table = tables_[used_++];
@@ -73,7 +73,7 @@ void SharedSources::convert(std::span<const InteractionSet> sets, unsigned threa
       if (segment.n > 0) count(segment);
   for (std::size_t k = 0; k < used_; ++k) {
     Table& table = tables_[k];
-    if (table.taken < least_taken * static_cast<double>(table.items)) continue;
+    if (table.taken < min_taken * static_cast<double>(table.items)) continue;
     try {
       table.records.resize(table.items * group_->words);
       packer_.check(table.items, table.arrays);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr double two_pi = 2 * std::numbers::pi;
 /// Limits of the number of waves, and of the integers that are tried.
-constexpr double most_waves = 1e8, most_tried = 1e10;
+constexpr double max_waves = 1e8, max_tried = 1e10;
 /// The least volume of a box relative to the product of its edges.
-constexpr double least_volume = 1e-9;
+constexpr double min_volume = 1e-9;
 
 Vector cross(const Vector& a, const Vector& b) {
   return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -22,9 +22,9 @@ double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] 
 
 /// Subtracts multiples of vectors from others while that makes them shorter.
 void shorten(std::array<Vector, 3>& v) {
-  constexpr int most_rounds = 1000;  // each makes a vector shorter; roundings must not repeat it
+  constexpr int max_rounds = 1000;  // each makes a vector shorter; roundings must not repeat it
   bool changed = true;
-  for (int round = 0; changed && round < most_rounds; ++round) {
+  for (int round = 0; changed && round < max_rounds; ++round) {
     changed = false;
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b) {
@@ -39,8 +39,8 @@ void shorten(std::array<Vector, 3>& v) {
 void check_number(const Cell& cell, const Vector& most, double longest) {
   const double waves = cell.volume * std::pow(longest / two_pi, 3) * two_pi / 3;
   const double tried = (2 * most[0] + 1) * (2 * most[1] + 1) * (most[2] + 1);
-  if (waves < most_waves && tried < most_tried) return;
-  const std::string count = std::to_string(waves < most_waves ? tried : waves);
+  if (waves < max_waves && tried < max_tried) return;
+  const std::string count = std::to_string(waves < max_waves ? tried : waves);
   throw Error(ErrorCategory::Input,
               "the sum needs " + count.substr(0, count.find('.')) +
                   " wave vectors; use a lower accuracy, or a smaller wave_cutoff or alpha");
@@ -57,7 +57,7 @@ Cell::Cell(const PeriodicBox& box) : vectors(box.vectors) {
   const double signed_volume = dot(vectors[0], cross(vectors[1], vectors[2]));
   double product = 1;
   for (const Vector& v : vectors) product *= std::sqrt(dot(v, v));
-  if (!(std::abs(signed_volume) > least_volume * product) || !std::isnormal(product))
+  if (!(std::abs(signed_volume) > min_volume * product) || !std::isnormal(product))
     throw Error(ErrorCategory::Input,
                 "the vectors of the box are zero, not finite, or in one plane; an Ewald sum needs "
                 "a box with a volume");

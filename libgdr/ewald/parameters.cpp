@@ -23,7 +23,7 @@ namespace {
 constexpr double share_of_part = 1.0 / 3;
 /// Exponents of the parts, s^2 = (alpha cutoff)^2 and (k / (2 alpha))^2, are between the squares of
 /// these.
-constexpr double least_s = 0.05, most_s = 30;
+constexpr double min_s = 0.05, max_s = 30;
 /// Time of a pair of the part in real space, relative to a term of the sums over waves (both of
 /// them), and how far lists reach beyond the cut-off, in mean distances.
 constexpr double pair_cost = 6, list_margin = 1.5;
@@ -39,12 +39,12 @@ double solve(double low, double high, double value, const Function& f) {
 }
 
 double cutoff_for(double alpha, double error) {
-  return solve(least_s / alpha, most_s / alpha, error,
+  return solve(min_s / alpha, max_s / alpha, error,
                [&](double cutoff) { return real_error(alpha, cutoff); });
 }
 
 double wave_cutoff_for(double alpha, double error) {
-  return solve(2 * alpha * least_s, 2 * alpha * most_s, error,
+  return solve(2 * alpha * min_s, 2 * alpha * max_s, error,
                [&](double k) { return wave_error(alpha, k); });
 }
 
@@ -84,7 +84,7 @@ Division divide(std::size_t n, const EwaldOptions& options) {
   };
   if (options.alpha > 0) return completed(options.alpha);
   if (options.cutoff > 0)
-    return completed(solve(least_s / options.cutoff, most_s / options.cutoff, error,
+    return completed(solve(min_s / options.cutoff, max_s / options.cutoff, error,
                            [&](double alpha) { return real_error(alpha, options.cutoff); }));
   Division best;
   double least = std::numeric_limits<double>::infinity();

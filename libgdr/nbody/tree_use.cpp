@@ -12,15 +12,15 @@ void TreeUse::add(const TreeReport& report, double elapsed) {
     return;
   }
   if (report.method == TreeMethod::Expansion) ++expansion_calls;
-  const bool first = most_degree == 0;
-  least_degree = first ? report.degree : std::min(least_degree, report.degree);
-  most_degree = std::max(most_degree, report.degree);
-  least_theta = first ? report.theta : std::min(least_theta, report.theta);
-  most_theta = std::max(most_theta, report.theta);
+  const bool first = max_degree == 0;
+  min_degree = first ? report.degree : std::min(min_degree, report.degree);
+  max_degree = std::max(max_degree, report.degree);
+  min_theta = first ? report.theta : std::min(min_theta, report.theta);
+  max_theta = std::max(max_theta, report.theta);
   error = std::max(error, report.error);
   largest_error = std::max(largest_error, report.largest_error);
   samples = std::max(samples, report.samples);
-  most_sources = std::max(most_sources, report.sources_per_target);
+  max_sources = std::max(max_sources, report.sources_per_target);
   build_seconds += report.build_seconds;
   choice_seconds += report.choice_seconds;
   expansion_seconds += report.expansion_seconds;

@@ -39,9 +39,9 @@ struct TreeUse {
   // Of those with trees:
   std::size_t samples = 0;            ///< largest number of targets of a sample
   std::uint64_t expansion_calls = 0;  ///< those with expansions, not proxies
-  unsigned least_degree = 0, most_degree = 0;
-  double least_theta = 0, most_theta = 0;
-  double most_sources = 0;  ///< largest mean number of sources of a target
+  unsigned min_degree = 0, max_degree = 0;
+  double min_theta = 0, max_theta = 0;
+  double max_sources = 0;  ///< largest mean number of sources of a target
   double build_seconds = 0, choice_seconds = 0, expansion_seconds = 0, list_seconds = 0,
          force_seconds = 0;
 

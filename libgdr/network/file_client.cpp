@@ -28,7 +28,7 @@ using driver::TransferReport;
 
 /// Bytes on their way: two seconds of the path's rate, so that the other streams go on while one is
 /// restored, but not less than this and not more than that.
-constexpr double least_ahead = 64e6, most_ahead = 1e9, seconds_ahead = 2;
+constexpr double min_ahead = 64e6, max_ahead = 1e9, seconds_ahead = 2;
 
 constexpr int max_links = 40;  ///< as many symbolic links as Linux follows
 
@@ -59,7 +59,7 @@ class FileClient final : public driver::ServerFiles {
   explicit FileClient(const driver::NetworkRequest& request)
       : server_(request.server.text()),
         ahead_(static_cast<std::uint64_t>(
-            std::clamp(request.transfers.bandwidth / 8 * seconds_ahead, least_ahead, most_ahead))),
+            std::clamp(request.transfers.bandwidth / 8 * seconds_ahead, min_ahead, max_ahead))),
         connections_(request, {.message = [this](Bytes&& m) { arrived(decode_file_reply(m)); },
                                .urgent = {},
                                .end =

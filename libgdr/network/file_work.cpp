@@ -32,7 +32,7 @@ constexpr std::size_t max_queued = 4096;
 /// Before a reply for which there was no memory is tried again.
 constexpr std::chrono::milliseconds memory_wait{10};
 /// Least size of messages of a session: some chunks.
-constexpr std::uint64_t least_message_bytes = 8 * chunk_bytes;
+constexpr std::uint64_t min_message_bytes = 8 * chunk_bytes;
 /// Jobs of all sessions at once; each also waits for a board.
 constexpr int max_jobs = 64;
 std::atomic<int> running_jobs = 0;
@@ -321,7 +321,7 @@ class FileWork final : public SessionWork {
 }  // namespace
 
 std::uint64_t max_file_message_bytes(const NetworkServerOptions& options) {
-  return std::max(options.max_message_bytes, least_message_bytes);
+  return std::max(options.max_message_bytes, min_message_bytes);
 }
 
 std::unique_ptr<SessionWork> make_file_work(const NetworkServerOptions& options,

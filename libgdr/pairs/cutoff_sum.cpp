@@ -26,7 +26,7 @@ namespace gdr {
 namespace {
 
 /// Squares of smaller lengths are not normal numbers.
-constexpr double least_cutoff = 1e-150;
+constexpr double min_cutoff = 1e-150;
 
 /// The variables that a CutoffSum fills itself.
 struct FilledNames {
@@ -85,7 +85,7 @@ void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
   for (std::size_t k = 0; k < radii.size(); ++k) {
     const std::string name =
         radii.size() == 1 ? std::string("cutoff") : "cutoff[" + std::to_string(k) + "]";
-    if (!(radii[k] >= least_cutoff))
+    if (!(radii[k] >= min_cutoff))
       throw Error(ErrorCategory::Input, name + " is " + std::to_string(radii[k]) +
                                             "; a cut-off must be a positive number");
     if (std::isinf(radii[k]) && lattice.is_periodic())

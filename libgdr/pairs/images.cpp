@@ -28,7 +28,7 @@ Point point_at(std::span<const double> x, std::size_t k) noexcept {
 bool wrap(const Lattice& lattice, Point& x, Shift& shift) noexcept {
   const Point edges = lattice.wrap(x);
   for (std::size_t k = 0; k < 3; ++k) {
-    if (!(std::abs(edges[k]) < Lattice::most_edges)) return false;
+    if (!(std::abs(edges[k]) < Lattice::max_edges)) return false;
     shift[k] = -static_cast<std::int32_t>(edges[k]);
   }
   return true;

@@ -23,14 +23,14 @@ namespace {
 constexpr std::size_t group_targets = 48;
 /// Where an engine leaves out the sources that are far from a row of a group, a longer list costs
 /// little: as many as are packed together, in small systems fewer, for threads.
-constexpr std::size_t most_group_targets = 128, groups_of_system = 64;
+constexpr std::size_t max_group_targets = 128, groups_of_system = 64;
 /// Targets of a row: the vectors of an engine have 4 lanes or 8, and one or two of them share
 /// sources.
-constexpr std::size_t row_targets = 16, least_row_targets = 4;
+constexpr std::size_t row_targets = 16, min_row_targets = 4;
 /// Sources of a leaf, which are tested one by one.
 constexpr std::size_t leaf_sources = 32;
 /// Sources in a row from which on they are listed as one range.
-constexpr std::size_t least_range = 256;
+constexpr std::size_t min_range = 256;
 /// Memory of a single source in a list.
 constexpr double bytes_an_entry = 4;
 /// Distances of boxes are computed with rounding.
@@ -39,7 +39,7 @@ constexpr double box_rounding = 1e-12;
 constexpr double ns_a_listed = 4;
 constexpr std::size_t groups_of_task = 4;
 /// Squares of larger distances are not normal numbers.
-constexpr double most_diagonal2 = 1e300;
+constexpr double max_diagonal2 = 1e300;
 
 /// The least and the largest radius of some particles.
 struct RadiusRange {
@@ -85,7 +85,7 @@ class GroupSearch {
     const TreeBox& node = sources_.trees.nodes[number];
     const RadiusRange& own = sources_.radii_of_nodes[number];
     const double far2 = meeting_distance2(radius, own.largest);
-    if (!(node.bounds.least_distance2(targets) < far2)) return;
+    if (!(node.bounds.min_distance2(targets) < far2)) return;
     if (node.bounds.largest_distance2(targets) < meeting_distance2(radius, own.least))
       return add_whole(node, group);
     for (std::uint32_t k = 0; k < node.parts; ++k) visit(node.children + k, targets, radius, group);
@@ -104,14 +104,14 @@ class GroupSearch {
     for (std::size_t k = before; k < found_; ++k) {
       const std::uint32_t j = near_[k];
       const Point at{sources_.at[0][j], sources_.at[1][j], sources_.at[2][j]};
-      if (Bounds{at, at}.least_distance2(targets) < meeting_distance2(radius, sources_.radii[j]))
+      if (Bounds{at, at}.min_distance2(targets) < meeting_distance2(radius, sources_.radii[j]))
         near_[kept++] = j;
     }
     found_ = kept;
   }
 
   void add_whole(const TreeBox& node, TargetGroup& group) {
-    if (node.count >= least_range) {
+    if (node.count >= min_range) {
       std::vector<ListedRange>& whole = group.whole;
       if (!whole.empty() && whole.back().first + whole.back().count == node.first)
         whole.back().count += node.count;
@@ -197,7 +197,7 @@ ListCounts counts_of(const PairLists& lists, const std::vector<TreeBox>& groups,
 double square_of_diagonal(const Bounds& targets, const Bounds& sources, double skin) {
   const double length = std::sqrt(targets.largest_distance2(sources));
   const double diagonal2 = (length + skin) * (length + skin) * (1 + box_rounding);
-  if (!(diagonal2 < most_diagonal2))
+  if (!(diagonal2 < max_diagonal2))
     throw Error(ErrorCategory::Input,
                 "the positions are too far from each other: squares of distances exceed 1e300");
   return diagonal2;
@@ -236,7 +236,7 @@ BoxForest tree_for_each_octave(std::vector<NumberedPoint>& points, const RadiusO
 /// Orders the points of a group so that those of each row are neighbours, and within rows those of
 /// each half.
 void order_in_rows(std::span<NumberedPoint> points) {
-  if (points.size() <= least_row_targets) return;
+  if (points.size() <= min_row_targets) return;
   Bounds box{points[0].x, points[0].x};
   for (const NumberedPoint& p : points) box.include(p.x);
   std::size_t axis = 0;
@@ -264,7 +264,7 @@ std::vector<TreeBox> leaves_of(BoxForest forest) {
 std::size_t targets_of_group(const ListInput& input, std::size_t targets) {
   if (!input.rows_select) return group_targets;
   const std::size_t some = divide_up(targets, groups_of_system * row_targets) * row_targets;
-  return std::clamp(some, group_targets, most_group_targets);
+  return std::clamp(some, group_targets, max_group_targets);
 }
 
 /// Groups of targets, and whether they are apart by their radii.

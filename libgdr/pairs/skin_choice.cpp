@@ -10,11 +10,11 @@ namespace {
 
 /// The first skin, the least one, its growth from one that is tried to the next, and the largest
 /// one, relative to the cut-off.
-constexpr double first_skin = 0.12, least_skin = 0.01, growth = 1.15, most_skin = 0.5;
+constexpr double first_skin = 0.12, min_skin = 0.01, growth = 1.15, max_skin = 0.5;
 /// Cut-offs that are longer than any system have none.
 constexpr double longest_with_skin = 1e100;
 /// Runs that lists serve at most: estimates of slower motion are not reliable.
-constexpr double most_runs = 1000;
+constexpr double max_runs = 1000;
 
 // Host times on engine native with AVX-512, nanoseconds: of a pair of the Lennard-Jones kernel,
 // which has so many clocks for each, of a source in a list in a run, and of a particle and of a
@@ -55,7 +55,7 @@ void SkinChoice::choose(const ListCounts& counts, double cutoff, bool moved) noe
   if (!a_run_ || !moved) return;
   double least = cost(counts, cutoff, 0);
   relative_ = 0;
-  for (double relative = least_skin; relative < most_skin; relative *= growth) {
+  for (double relative = min_skin; relative < max_skin; relative *= growth) {
     const double one = cost(counts, cutoff, relative * cutoff);
     if (!(one < least)) continue;
     least = one;
@@ -68,8 +68,8 @@ double SkinChoice::cost(const ListCounts& counts, double cutoff, double skin) co
   const double edge = counts.edge / cutoff;
   const double longer =
       volume_around(edge, 1 + skin / cutoff) / volume_around(edge, 1 + counts.skin / cutoff);
-  const double served = *a_run_ > 0 ? skin / (2 * *a_run_) : most_runs;
-  const double runs = 1 + std::floor(std::min(most_runs, served));
+  const double served = *a_run_ > 0 ? skin / (2 * *a_run_) : max_runs;
+  const double runs = 1 + std::floor(std::min(max_runs, served));
   const double a_run = ns_a_pair_ * counts.pairs + ns_source_in_run * counts.sources;
   const double listed = ns_new_source * counts.sources;
   return longer * a_run + (longer * listed + ns_new_particle * counts.particles) / runs;

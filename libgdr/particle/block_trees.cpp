@@ -8,7 +8,7 @@ namespace {
 
 /// Sizes of blocks from which on a tree is faster: 100000 particles of a Plummer sphere with
 /// accuracies of 1e-4 (degree 2) and 1e-5 (degree 4). Of fewer particles the same part of all.
-constexpr std::size_t least_block = 2000, low_degree_block = 5000, high_degree_block = 25000;
+constexpr std::size_t min_block = 2000, low_degree_block = 5000, high_degree_block = 25000;
 constexpr std::size_t measured_particles = 100000;
 constexpr unsigned highest_low_degree = 2;
 
@@ -43,7 +43,7 @@ BlockTrees::BlockTrees(Device& device, double accuracy, double eps, const std::v
     : gravity_(device), accuracy_(accuracy), eps_(eps), mass_(mass) {}
 
 bool BlockTrees::serves(std::size_t block) const noexcept {
-  if (choice.degree == 0 || block < least_block) return false;
+  if (choice.degree == 0 || block < min_block) return false;
   const std::size_t least =
       choice.degree <= highest_low_degree ? low_degree_block : high_degree_block;
   return block >= least || block >= least * mass_.size() / measured_particles;

@@ -26,7 +26,7 @@ struct BlockForces {
 class BlockTrees {
  public:
   /// Fewer have direct sums at any accuracy.
-  static constexpr std::size_t least_particles = 10000;
+  static constexpr std::size_t min_particles = 10000;
 
   /// The device must outlive it, and `mass`, one for each particle.
   BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass);

@@ -12,7 +12,7 @@ namespace {
 /// Host time for a point on a level of the tree, nanoseconds.
 constexpr double ns_a_point = 10;
 /// Most parts of a node, and most cells along its edge in which its points are counted.
-constexpr std::size_t most_parts = 32, most_cells = 2048;
+constexpr std::size_t max_parts = 32, max_cells = 2048;
 /// Points of a task of a large node.
 constexpr std::size_t task_points = 1 << 14;
 
@@ -27,7 +27,7 @@ Bounds bounds_of(std::span<const NumberedPoint> points) {
 /// The parts of a node of so many leaves along its longest edge, so that leaves become cubic.
 std::size_t parts_along(std::array<double, 3> edges, std::size_t leaves) {
   std::ranges::sort(edges, std::greater<>());
-  const std::size_t most = std::min(leaves, most_parts);
+  const std::size_t most = std::min(leaves, max_parts);
   if (!(edges[0] > 0)) return most;
   // Lengths relative to the longest; an edge shorter than the leaves' is not split.
   const double second = edges[1] / edges[0], third = edges[2] / edges[0];
@@ -88,7 +88,7 @@ class TreeBuilder {
   /// Sorts the points of a node by cells along an edge, of which half is given; cells with more
   /// than `most` points are sorted, too.
   void sort_along(const TreeBox& node, std::size_t axis, double half, std::size_t most) {
-    const std::size_t cells = std::min(most_cells, std::bit_ceil<std::size_t>(node.count));
+    const std::size_t cells = std::min(max_cells, std::bit_ceil<std::size_t>(node.count));
     NumberedPoint* const points = points_.data() + node.first;
     NumberedPoint* const to = sorted_.data() + node.first;
     std::uint16_t* const cell = cell_.data() + node.first;

@@ -29,7 +29,7 @@ struct Bounds {
     }
   }
   /// The squares of the least and the largest distance of points of two boxes.
-  double least_distance2(const Bounds& other) const noexcept {
+  double min_distance2(const Bounds& other) const noexcept {
     return sum_of_squares([&](std::size_t c) {
       return std::max(std::max(low[c] - other.high[c], other.low[c] - high[c]), 0.0);
     });

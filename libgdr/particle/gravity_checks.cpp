@@ -32,7 +32,7 @@ double checked_square(double eps) {
 
 namespace {
 
-constexpr double least_square = std::numeric_limits<double>::min();
+constexpr double min_square = std::numeric_limits<double>::min();
 
 /// Whether the square of a distance other than 0 is too small for a double.
 bool is_lost(const double* a, const double* b) {
@@ -42,13 +42,13 @@ bool is_lost(const double* a, const double* b) {
     square += d * d;
     most = std::max(most, std::abs(d));
   }
-  return square < least_square && most > 0;
+  return square < min_square && most > 0;
 }
 
 /// Particles with a coordinate so small, but not 0, that it may differ from another one by less
 /// than the root of the least square: doubles that differ, differ by 2^-53 of their size.
 std::vector<std::size_t> near_an_axis(std::size_t n, const double* x) {
-  const double bound = std::sqrt(least_square) * 0x1p54;
+  const double bound = std::sqrt(min_square) * 0x1p54;
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < n; ++i) {
     bool small = false;
@@ -71,7 +71,7 @@ void find_lost_pair(const tree::GravityInput& in, const std::vector<std::size_t>
   // Positions that are not finite have an error of their own, and no order.
   std::erase_if(sorted, [y](std::size_t j) { return !std::isfinite(y[3 * j]); });
   std::ranges::sort(sorted, {}, [y](std::size_t j) { return y[3 * j]; });
-  const double reach = std::sqrt(least_square);
+  const double reach = std::sqrt(min_square);
   for (const std::size_t i : some) {
     const auto first = std::ranges::lower_bound(sorted, x[3 * i] - reach, {},
                                                 [y](std::size_t j) { return y[3 * j]; });

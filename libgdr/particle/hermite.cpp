@@ -101,7 +101,7 @@ struct Hermite::Impl {
         vp(make_components(n)),
         block(n) {
     job.set("eps2", o.eps * o.eps);
-    if (o.accuracy > 0 && n >= BlockTrees::least_particles)
+    if (o.accuracy > 0 && n >= BlockTrees::min_particles)
       trees.emplace(device, o.accuracy, o.eps, mass);
     std::iota(ids.begin(), ids.end(), first_id(n));
     total_mass = mass_of_all();

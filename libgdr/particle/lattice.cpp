@@ -11,7 +11,7 @@ namespace gdr {
 namespace {
 
 /// The least height of a box relative to its edge.
-constexpr long double least_height = 1e-6L;
+constexpr long double min_height = 1e-6L;
 /// A vector is replaced by one whose square is less than this part of its own.
 constexpr long double noticeably_shorter = 1 - 1e-9L;
 
@@ -62,8 +62,8 @@ class Reduction {
 
   /// Makes vectors shorter by adding others to them, until none becomes shorter by any others.
   void run() {
-    constexpr int most_rounds = 1000;
-    for (int round = 0; round < most_rounds; ++round)
+    constexpr int max_rounds = 1000;
+    for (int round = 0; round < max_rounds; ++round)
       if (!shorten_by_one() && !shorten_by_two()) return;
   }
   const std::array<Wide, 3>& vectors() const noexcept { return now_; }
@@ -138,7 +138,7 @@ Lattice::Lattice(const std::optional<PeriodicBox>& box) {
   }
   for (std::size_t k = 0; k < dimensions_; ++k) {
     const Wide up = perpendicular(given, dimensions_, k);
-    if (!(dot3(up, up) > least_height * least_height * dot3(given[k], given[k])))
+    if (!(dot3(up, up) > min_height * min_height * dot3(given[k], given[k])))
       wrong_vector(direction[k], box->vectors[direction[k]],
                    "which lies in the line or plane of the other vectors, or nearly so");
   }
@@ -186,7 +186,7 @@ Shift Lattice::shorten(Point& difference) const noexcept {
   Shift by{};
   for (std::size_t k = 0; k < dimensions_; ++k) {
     const double edges = std::round(fraction(k, difference));
-    if (std::abs(edges) < most_edges) by[k] = -static_cast<std::int32_t>(edges);
+    if (std::abs(edges) < max_edges) by[k] = -static_cast<std::int32_t>(edges);
   }
   difference = moved(difference, by);
   return by;
@@ -204,7 +204,7 @@ void refuse_far_position(const char* name, std::size_t number) {
   throw Error(ErrorCategory::Input,
               fmt::format("{}[{}] is more than {:.0e} boxes away from the box, so that rounding "
                           "would move it; put it into the box",
-                          name, number, Lattice::most_edges));
+                          name, number, Lattice::max_edges));
 }
 
 }  // namespace gdr

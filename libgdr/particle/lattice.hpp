@@ -54,7 +54,7 @@ class Lattice {
     return {x[0] + s[0], x[1] + s[1], x[2] + s[2]};
   }
   /// The number n of edges that a place is away from its image x in the box; x becomes that image.
-  /// Not below most_edges in size for places that are too far away.
+  /// Not below max_edges in size for places that are too far away.
   Point wrap(Point& x) const noexcept;
   /// The shift that makes a difference of positions short, and that difference. One that is too
   /// long stays so.
@@ -66,7 +66,7 @@ class Lattice {
   bool is_reduced() const noexcept { return is_reduced_; }
 
   /// Most edges between the box and a particle: farther away, rounding would move it.
-  static constexpr double most_edges = 1e9;
+  static constexpr double max_edges = 1e9;
 
   friend bool operator==(const Lattice&, const Lattice&) = default;
 

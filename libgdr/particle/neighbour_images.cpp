@@ -16,8 +16,8 @@ WrappedParticles::WrappedParticles(const char* name, std::span<const double> giv
     for (const double one : x) largest_ = std::max(largest_, std::abs(one));
     const Point n = box.wrap(x);
     for (std::size_t c = 0; c < 3; ++c) {
-      if (!(std::abs(n[c]) <= Lattice::most_edges)) refuse_far_position(name, k);
-      most_edges_ = std::max(most_edges_, std::abs(n[c]));
+      if (!(std::abs(n[c]) <= Lattice::max_edges)) refuse_far_position(name, k);
+      max_edges_ = std::max(max_edges_, std::abs(n[c]));
       wrapped_[3 * k + c] = x[c];
       edges_[3 * k + c] = n[c];
     }

@@ -34,14 +34,14 @@ class WrappedParticles {
   /// Smallest and largest coordinates in edges, of images in the box.
   const Bounds& in_edges() const noexcept { return in_edges_; }
   /// The largest number of edges, and the largest coordinate given.
-  double most_edges() const noexcept { return most_edges_; }
+  double max_edges() const noexcept { return max_edges_; }
   double largest() const noexcept { return largest_; }
 
  private:
   std::span<const double> given_;
   std::vector<double> wrapped_, edges_;  // of whole numbers
   Bounds in_edges_{};
-  double most_edges_ = 0, largest_ = 0;
+  double max_edges_ = 0, largest_ = 0;
 };
 
 /// Whole numbers k of edges by which the sources in the box are moved, in the order of their codes.

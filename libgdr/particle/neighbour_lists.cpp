@@ -24,7 +24,7 @@ constexpr std::size_t max_candidates = 1 << 16;
 /// Pairs that a thread has found before others know of them.
 constexpr std::size_t max_unreported = 10000;
 /// Pairs from which the length of the other lists is projected.
-constexpr std::size_t least_projected = 4'000'000;
+constexpr std::size_t min_projected = 4'000'000;
 /// Most images of the box within a radius.
 constexpr double max_images = 1e7;
 /// Host time for a target besides its list, and for a source in the tree, nanoseconds.
@@ -73,7 +73,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<cons
 /// largest number among them.
 void NeighbourSearch::choose_images() {
   const double largest = n_ == 0 || radii_.empty() ? 0 : *std::ranges::max_element(radii_);
-  double edges = sources_.most_edges() + targets_.most_edges() + 2;
+  double edges = sources_.max_edges() + targets_.max_edges() + 2;
   for (std::size_t c = 0; c < box_.dimensions(); ++c) edges += largest / box_.height(c);
   slack_ =
       0x1p-46 * (std::max(sources_.largest(), targets_.largest()) + edges * box_.size() + largest);
@@ -302,8 +302,7 @@ struct NeighbourSearch::Worker {
                most = static_cast<double>(progress.most);
     const auto searched = static_cast<double>(progress.searched + all.threads_ * targets_in_group);
     const double share = searched / static_cast<double>(all.n_);
-    if (pairs > most ||
-        (progress.early && progress.pairs > least_projected && pairs > share * most))
+    if (pairs > most || (progress.early && progress.pairs > min_projected && pairs > share * most))
       progress.too_long = true;
   }
 };

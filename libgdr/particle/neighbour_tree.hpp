@@ -60,7 +60,7 @@ class NeighbourTree {
   template <typename IsDone, typename AtLeaf>
   void visit(const TreeBox& node, const Bounds& box, double radius2, const IsDone& is_done,
              const AtLeaf& at_leaf) const {
-    if (!(node.bounds.least_distance2(box) < radius2) || is_done(node)) return;
+    if (!(node.bounds.min_distance2(box) < radius2) || is_done(node)) return;
     if (node.is_leaf()) return at_leaf(node);
     for (std::uint32_t k = 0; k < node.parts; ++k)
       visit(nodes_[node.children + k], box, radius2, is_done, at_leaf);

@@ -16,7 +16,7 @@ constexpr double too_long = 1.5;
 /// Number of particles of a cell that is not divided, and the least width of a cell relative to
 /// that of all particles.
 constexpr std::size_t cell_size = 32;
-constexpr double least_width = 1e-3;
+constexpr double min_width = 1e-3;
 
 /// Cells that are halved at the median of their longest direction.
 class Cells {
@@ -66,7 +66,7 @@ class Cells {
                 const std::array<double, 3>& high) {
     double volume = 1, total = 0, widest = 0;
     for (std::size_t c = 0; c < 3; ++c) widest = std::max(widest, high[c] - low[c]);
-    const double least = widest > 0 ? least_width * widest : width_;
+    const double least = widest > 0 ? min_width * widest : width_;
     for (std::size_t c = 0; c < 3; ++c) volume *= std::max(high[c] - low[c], least);
     for (std::size_t k = first; k < last; ++k) total += mass_[order_[k]];
     for (std::size_t k = first; k < last; ++k)

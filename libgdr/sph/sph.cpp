@@ -27,10 +27,10 @@ constexpr double skin_lengths = 0.1;
 /// Radii exceed the sum of two lengths by more than the roundings of any engine.
 constexpr double radius_margin = 1 + 1e-6;
 /// Squares of smaller cut-offs are not normal numbers.
-constexpr double least_radius = 1e-150;
+constexpr double min_radius = 1e-150;
 /// Limits of the change of a length's logarithm in an iteration, and of the derivative that
 /// predicts it.
-constexpr double largest_step = 0.7, least_slope = -20, most_slope = -0.5;
+constexpr double largest_step = 0.7, min_slope = -20, max_slope = -0.5;
 
 /// The name of an array of a call, and what its values must be.
 struct ExpectedValues {
@@ -107,7 +107,7 @@ class GasSum {
     collectively(ranks_, "lengths of SPH", [&] {
       if (!serve) limits_.renew(h);
       std::vector<double> radii = limits_.values();
-      for (double& r : radii) r = std::max(radius_margin * r, least_radius);
+      for (double& r : radii) r = std::max(radius_margin * r, min_radius);
       sum_.set_source_radii(radii);
       if (radii.empty()) radii.push_back(1);  // of no targets
       sum_.set_cutoff(radii);
@@ -260,7 +260,7 @@ class LengthIteration {
       const double log = std::log(wanted(i, rho[i]) / h[i]);
       const double dh = started_ ? std::log(h[i] / before_h_[i]) : 0;
       if (std::abs(dh) > 1e-9)
-        slope_[i] = std::clamp((log - before_log_[i]) / dh, least_slope, most_slope);
+        slope_[i] = std::clamp((log - before_log_[i]) / dh, min_slope, max_slope);
       before_h_[i] = h[i];
       before_log_[i] = log;
       h[i] = limited(h[i] * std::exp(std::clamp(-log / slope_[i], -largest_step, largest_step)));

@@ -78,7 +78,7 @@ AxisSwap make_axis_swap() {
   SwapMatrix b(0);
   b.values[0] = 1;
   std::vector<SwapBlock*> blocks;
-  for (unsigned n = 0; n <= most_harmonics; ++n) {
+  for (unsigned n = 0; n <= max_harmonics; ++n) {
     if (n > 0) b = next_matrix(b);
     for (const bool transposed : {false, true})
       for (const bool imaginary : {false, true})

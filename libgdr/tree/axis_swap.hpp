@@ -31,7 +31,7 @@ struct SwapOfDegree {
 /// The coefficients of all degrees; `multipoles` for M_nm, which change as R_nm do, `local` for
 /// F_nm of a sum of conj(R_nm) F_nm, which change by the transposed matrix.
 struct AxisSwap {
-  std::array<SwapOfDegree, most_harmonics + 1> multipoles, local;
+  std::array<SwapOfDegree, max_harmonics + 1> multipoles, local;
   std::vector<double> numbers;
 };
 

@@ -8,7 +8,7 @@
 namespace gdr::tree {
 namespace {
 
-constexpr std::size_t most_nodes = largest_chebyshev_degree + 1;
+constexpr std::size_t max_nodes = largest_chebyshev_degree + 1;
 
 /// Points along the three directions.
 struct Grid {
@@ -47,7 +47,7 @@ void values_at(const ChebyshevPoints& points, const Interval& side, double x, do
 /// For each point of one direction of a grid, the values of another grid's polynomials.
 struct AxisTransfer {
   std::size_t from = 0, to = 0;
-  std::array<double, most_nodes * most_nodes> factor;  ///< [to][from]
+  std::array<double, max_nodes * max_nodes> factor;  ///< [to][from]
 };
 
 AxisTransfer transfer(const ChebyshevPoints& from, const Interval& source,
@@ -55,7 +55,7 @@ AxisTransfer transfer(const ChebyshevPoints& from, const Interval& source,
   AxisTransfer t;
   t.from = from.size();
   t.to = to.size();
-  std::array<double, most_nodes> values;
+  std::array<double, max_nodes> values;
   for (std::size_t k = 0; k < t.from; ++k) {
     values_at(to, target, source.centre + source.half * from.x()[k], values.data());
     for (std::size_t m = 0; m < t.to; ++m) t.factor[m * t.from + k] = values[m];
@@ -64,7 +64,7 @@ AxisTransfer transfer(const ChebyshevPoints& from, const Interval& source,
 }
 
 using Transfer = std::array<AxisTransfer, 3>;
-using GridValues = std::array<double, most_nodes * most_nodes * most_nodes>;
+using GridValues = std::array<double, max_nodes * max_nodes * max_nodes>;
 
 /// out[m][rest] += sum of factor[m][k] in[k][rest], for `before` blocks.
 void transfer_axis(const AxisTransfer& t, std::size_t before, std::size_t rest, const double* in,
@@ -152,7 +152,7 @@ class Interpolation {
   /// The positions of a cluster's proxies.
   void place(std::size_t q) const {
     std::size_t next = proxies_.first[q];
-    std::array<std::array<double, most_nodes>, 3> x;
+    std::array<std::array<double, max_nodes>, 3> x;
     for (std::size_t c = 0; c < 3; ++c) {
       const Interval s = side(q, c);
       for (std::size_t k = 0; k < grid_.nodes(c); ++k)
@@ -177,7 +177,7 @@ class Interpolation {
 
   void add_particles(std::size_t q, std::size_t first, std::size_t count) const {
     const std::array<Interval, 3> sides{side(q, 0), side(q, 1), side(q, 2)};
-    std::array<std::array<double, most_nodes>, 3> values;
+    std::array<std::array<double, max_nodes>, 3> values;
     for (std::size_t j = first; j < first + count; ++j) {
       for (std::size_t c = 0; c < 3; ++c)
         values_at(*grid_.axes[c], sides[c], tree_.at(c)[j], values[c].data());
@@ -191,7 +191,7 @@ class Interpolation {
     const ChargedParticles::Carried& v = particles_.carried[k - n];
     return (*v.array)[particle] * (*particles_.charges[v.charge])[particle];
   }
-  void add_product(const std::array<std::array<double, most_nodes>, 3>& values, double charge,
+  void add_product(const std::array<std::array<double, max_nodes>, 3>& values, double charge,
                    double* out) const {
     const std::size_t n2 = grid_.nodes(2);
     for (std::size_t a = 0; a < grid_.nodes(0); ++a)

@@ -41,7 +41,7 @@ struct ChargedParticles {
   std::vector<Carried> carried = {};
 };
 
-constexpr unsigned largest_chebyshev_degree = most_kinds;
+constexpr unsigned largest_chebyshev_degree = max_kinds;
 
 /// Centres and radii of the clusters' boxes, for a walk.
 std::vector<Moments> boxes_of(const Octree& tree);

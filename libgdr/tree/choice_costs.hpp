@@ -32,7 +32,7 @@ class ChoiceCosts {
   /// Pseudo-particles up to a degree; for jerks, their momenta have three components.
   double proxies(unsigned degree) const {
     double points = 1;
-    for (unsigned d = least_degree; d <= degree; ++d)
+    for (unsigned d = min_degree; d <= degree; ++d)
       points += static_cast<double>(design_for(d).size());
     return (in_.source_velocity != nullptr ? 4 : 1) * of.proxies(sources_, points);
   }
@@ -52,24 +52,22 @@ class ChoiceCosts {
   }
   /// Whether sums with lists of this mean length take less time than direct sums.
   bool is_fast(double length, unsigned harmonics) const {
-    return is_chosen() || target(length, harmonics) < most_of_direct * sources_;
+    return is_chosen() || target(length, harmonics) < max_of_direct * sources_;
   }
   /// The same with what a further choice costs, which serves some calls.
   bool pays(double length, unsigned harmonics, double choice = 0) const {
     const double sums = static_cast<double>(options_.calls) * targets_;
-    return is_chosen() ||
-           choice + sums * target(length, harmonics) < most_of_direct * direct_sums();
+    return is_chosen() || choice + sums * target(length, harmonics) < max_of_direct * direct_sums();
   }
   /// The length of lists that an accuracy needs at least, as far as is known before there is a
   /// tree: half of the usual length, which is that of millions of particles.
-  double least_length(bool expansions) const {
+  double min_length(bool expansions) const {
     return std::min(0.5 * usual_length(options_.accuracy, expansions), sources_);
   }
   /// Whether such lists pay.
   bool usually_pays(bool expansions) const {
     if (options_.degree > 0 || options_.theta > 0) return true;
-    return pays(least_length(expansions), expansions ? usual_degree(options_.accuracy) : 0,
-                build());
+    return pays(min_length(expansions), expansions ? usual_degree(options_.accuracy) : 0, build());
   }
 
  private:

@@ -53,7 +53,7 @@ std::vector<Design> all_designs() {
   std::vector<Design> all;
   std::size_t next = 0;
   for (std::size_t k = 0; k < orbits.size(); ++k) {
-    const unsigned degree = least_degree + static_cast<unsigned>(k);
+    const unsigned degree = min_degree + static_cast<unsigned>(k);
     all.push_back(design_of(2 * degree, std::span(generators).subspan(next, orbits[k])));
     next += orbits[k];
   }
@@ -64,7 +64,7 @@ std::vector<Design> all_designs() {
 
 const Design& design_for(unsigned degree) {
   static const std::vector<Design> all = all_designs();
-  return all[degree - least_degree];
+  return all[degree - min_degree];
 }
 
 }  // namespace gdr::tree

@@ -16,7 +16,7 @@ struct Design {
 };
 
 /// Degrees of multipoles that have a design.
-constexpr unsigned least_degree = 2, largest_degree = 6;
+constexpr unsigned min_degree = 2, largest_degree = 6;
 
 /// The design for multipoles up to a degree, which is exact to twice that: 12, 24, 36, 60 and 84
 /// points for degrees 2 to 6.

@@ -15,9 +15,9 @@ namespace gdr::tree {
 namespace {
 
 /// Complex numbers of unit size and their powers, which turn each order by an angle.
-using Phases = std::array<ComplexLanes, most_harmonics + 1>;
+using Phases = std::array<ComplexLanes, max_harmonics + 1>;
 /// The terms of one degree.
-using Row = std::array<ComplexLanes, most_harmonics + 1>;
+using Row = std::array<ComplexLanes, max_harmonics + 1>;
 
 using Part = Lanes ComplexLanes::*;
 
@@ -60,10 +60,10 @@ GDR_INLINE unsigned orders_up_to(unsigned first, unsigned all, unsigned largest)
 }
 
 template <Part part>
-GDR_INLINE void swap_block(const SwapBlock& block, unsigned most_input, unsigned most_output,
+GDR_INLINE void swap_block(const SwapBlock& block, unsigned max_input, unsigned max_output,
                            const ComplexLanes* in, ComplexLanes* out) {
-  const unsigned inputs = orders_up_to(block.first_input, block.inputs, most_input);
-  const unsigned outputs = orders_up_to(block.first_output, block.outputs, most_output);
+  const unsigned inputs = orders_up_to(block.first_input, block.inputs, max_input);
+  const unsigned outputs = orders_up_to(block.first_output, block.outputs, max_output);
   unsigned k = 0;
   for (; k + 4 <= outputs; k += 4) swap_outputs<4, part>(block, inputs, k, in, out);
   if (outputs - k == 3) swap_outputs<3, part>(block, inputs, k, in, out);
@@ -73,28 +73,28 @@ GDR_INLINE void swap_block(const SwapBlock& block, unsigned most_input, unsigned
 
 /// Lets x and z change places, for the terms of a degree. Orders above the largest inputs are zero,
 /// those above the largest outputs are not written.
-GDR_INLINE void swap_axes(const SwapOfDegree& swap, unsigned most_input, unsigned most_output,
+GDR_INLINE void swap_axes(const SwapOfDegree& swap, unsigned max_input, unsigned max_output,
                           const ComplexLanes* in, ComplexLanes* out) {
   set_lanes(0, out->im);
   for (unsigned parity = 0; parity < 2; ++parity) {
-    swap_block<&ComplexLanes::re>(swap.real[parity], most_input, most_output, in, out);
-    swap_block<&ComplexLanes::im>(swap.imaginary[parity], most_input, most_output, in, out);
+    swap_block<&ComplexLanes::re>(swap.real[parity], max_input, max_output, in, out);
+    swap_block<&ComplexLanes::im>(swap.imaginary[parity], max_input, max_output, in, out);
   }
 }
 
-constexpr std::array<double, most_harmonics + 1> make_factorials() {
-  std::array<double, most_harmonics + 1> f = {1};
+constexpr std::array<double, max_harmonics + 1> make_factorials() {
+  std::array<double, max_harmonics + 1> f = {1};
   for (std::size_t n = 1; n < f.size(); ++n) f[n] = f[n - 1] * static_cast<double>(n);
   return f;
 }
-constexpr std::array<double, most_harmonics + 1> factorials = make_factorials();
+constexpr std::array<double, max_harmonics + 1> factorials = make_factorials();
 
 /// The terms of degree k of the local expansions of multipoles on the negative z axis at a distance
 /// of one, for which I_n0 = n! and others are zero; the sign (-1)^k is left out.
 GDR_INLINE void act_along_z(unsigned degree, unsigned multipole_degree, std::size_t k,
-                            unsigned most_order, const Terms& multipoles, ComplexLanes* local) {
+                            unsigned max_order, const Terms& multipoles, ComplexLanes* local) {
   const std::size_t last = std::min<std::size_t>(multipole_degree, degree - k);
-  for (std::size_t l = 0; l <= most_order; ++l) {
+  for (std::size_t l = 0; l <= max_order; ++l) {
     Lanes re, im;
     set_lanes(0, re);
     im = re;
@@ -152,7 +152,7 @@ GDR_INLINE void load_lanes(unsigned degree, const std::array<const double*, lane
 GDR_FOR_EACH_ISA void add_turned_clusters(unsigned degree, unsigned multipole_degree,
                                           std::span<const Expansion> clusters, const Frame& frame,
                                           double* local) {
-  static constexpr std::array<double, expansion_size(most_harmonics)> none = {};
+  static constexpr std::array<double, expansion_size(max_harmonics)> none = {};
   const AxisSwap& swap = axis_swap();
   const unsigned of_multipoles = std::min(degree, multipole_degree);
   Terms terms, sum;
@@ -223,9 +223,9 @@ GDR_FOR_EACH_ISA void add_turned_clusters(unsigned degree, unsigned multipole_de
 
 void add_far_clusters(unsigned degree, unsigned multipole_degree,
                       std::span<const Expansion> clusters, const Frame& frame, double* local) {
-  constexpr unsigned least_turned = 7;
-  (degree < least_turned ? add_far_clusters_by_sums : add_turned_clusters)(degree, multipole_degree,
-                                                                           clusters, frame, local);
+  constexpr unsigned min_turned = 7;
+  (degree < min_turned ? add_far_clusters_by_sums : add_turned_clusters)(degree, multipole_degree,
+                                                                         clusters, frame, local);
 }
 
 }  // namespace gdr::tree

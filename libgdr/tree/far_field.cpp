@@ -71,7 +71,7 @@ void FarField::make_nodes(std::size_t group_size) {
                       .frame = frame,
                       .parent = parent,
                       .box = box,
-                      .softening = softening_.most_of_targets(clusters[q].first, count),
+                      .softening = softening_.max_of_targets(clusters[q].first, count),
                       .group = group});
     cluster.push_back(q);
   };
@@ -103,7 +103,7 @@ void FarField::set_degree(unsigned degree) {
   for (Node& node : nodes_) node.made = false;
   const std::size_t size = expansion_size(degree);
   multipoles_.assign(sources_.clusters().size() * size, 0);
-  local_.resize(nodes_.size() * expansion_size(most_local_degree()));
+  local_.resize(nodes_.size() * expansion_size(max_local_degree()));
   sources_.upwards([&](std::size_t q) { make_multipole(q); });
 }
 
@@ -126,14 +126,14 @@ unsigned FarField::degree_for(const Node& node, std::uint32_t cluster) const {
   const double d2 = square_distance(node.frame.centre, moments_[cluster].centre);
   if (node.radius == 0 || !(square_reach_ * softening_.most(cluster, node.softening) < d2))
     return 0;
-  for (unsigned k = least_harmonics; k <= degree_; ++k)
+  for (unsigned k = min_harmonics; k <= degree_; ++k)
     if (size * size < square_ratios_[k] * d2) return k;
   return 0;
 }
 
-unsigned FarField::most_local_degree() const {
+unsigned FarField::max_local_degree() const {
   constexpr unsigned more = 5;
-  return std::min(degree_ + more, most_harmonics);
+  return std::min(degree_ + more, max_harmonics);
 }
 
 bool FarField::is_coarse(const Node& node, std::span<const std::uint32_t> clusters) const {
@@ -158,7 +158,7 @@ void FarField::compute_node(std::size_t number) {
   Node& node = nodes_[number];
   const std::span<const Cluster> clusters = sources_.clusters();
   double* const local = local_of(number);
-  std::fill(local, local + expansion_size(most_local_degree()), 0);
+  std::fill(local, local + expansion_size(max_local_degree()), 0);
   std::vector<std::uint32_t>& close = close_[number];
   close.clear();
   std::vector<std::uint32_t> stack;
@@ -166,12 +166,12 @@ void FarField::compute_node(std::size_t number) {
     stack = close_[node.parent];
   else if (!clusters.empty())
     stack.push_back(0);
-  node.degree = is_coarse(node, stack) ? most_local_degree() : degree_;
+  node.degree = is_coarse(node, stack) ? max_local_degree() : degree_;
   if (number > 0) {
     const Node& parent = nodes_[node.parent];
     add_local(parent.degree, {parent.frame, local_of(node.parent)}, node.degree, node.frame, local);
   }
-  std::array<std::vector<Expansion>, most_harmonics + 1> far;  // by degree
+  std::array<std::vector<Expansion>, max_harmonics + 1> far;  // by degree
   counts_[number] = 0;
   FieldPoint softening;
   while (!stack.empty()) {
@@ -191,7 +191,7 @@ void FarField::compute_node(std::size_t number) {
       close.push_back(q);
     }
   }
-  for (unsigned degree = least_harmonics; degree <= degree_; ++degree)
+  for (unsigned degree = min_harmonics; degree <= degree_; ++degree)
     add_far_clusters(degree + node.degree - degree_, degree, far[degree], node.frame, local);
   add_linear_field(softening, node.frame, local);
 }
@@ -210,7 +210,7 @@ void FarField::compute(const Separation& separation, std::span<const std::uint32
   // Errors of all far clusters add up, so that smaller degrees get a share of the largest one.
   constexpr double share = 0.2;
   const double largest = std::pow(separation.theta, degree_ + 1.0);
-  for (unsigned k = least_harmonics; k <= degree_; ++k)
+  for (unsigned k = min_harmonics; k <= degree_; ++k)
     square_ratios_[k] = std::pow(k < degree_ ? share * largest : largest, 2.0 / (k + 1));
   for (std::size_t level = 0; level + 1 < levels_.size(); ++level) {
     std::vector<std::uint32_t> needed;
@@ -237,7 +237,7 @@ void FarField::add(std::size_t group, std::span<const Source> targets,
     at[2].push_back(s.z);
   }
   evaluate_local(nodes_[node].degree,
-                 {nodes_[node].frame, &local_[node * expansion_size(most_local_degree())]},
+                 {nodes_[node].frame, &local_[node * expansion_size(max_local_degree())]},
                  {at[0].data(), at[1].data(), at[2].data(), nullptr, count}, fields.data());
   for (std::size_t k = 0; k < count; ++k) {
     ResultRow& row = rows[k];

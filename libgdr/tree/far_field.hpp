@@ -68,8 +68,8 @@ class FarField {
   /// Whether the acceleration changes much within a node: one that is large for its distance from
   /// most of the mass. Errors of many clusters are then the same in size and direction.
   bool is_coarse(const Node& node, std::span<const std::uint32_t> clusters) const;
-  double* local_of(std::size_t node) { return &local_[node * expansion_size(most_local_degree())]; }
-  unsigned most_local_degree() const;
+  double* local_of(std::size_t node) { return &local_[node * expansion_size(max_local_degree())]; }
+  unsigned max_local_degree() const;
   /// The degree of expansions that suffices for a cluster: less for those further away, where the
   /// error is as small; 0 if it is not distant from the node.
   unsigned degree_for(const Node& node, std::uint32_t cluster) const;
@@ -87,7 +87,7 @@ class FarField {
   Separation separation_;
   double square_reach_ = 0;
   /// Squares of the largest ratios of radii and distance, by degree.
-  std::array<double, most_harmonics + 1> square_ratios_ = {};
+  std::array<double, max_harmonics + 1> square_ratios_ = {};
   std::vector<double> multipoles_;   ///< of all clusters
   std::vector<Node> nodes_;          ///< parents come first
   std::vector<std::size_t> levels_;  ///< first node of each level, and the number of nodes

@@ -23,7 +23,7 @@ constexpr double largest_coordinate = 1e150, largest_mass = 1e290;
 /// The degree of proxies from an accuracy on, and the theta that another accuracy needs with it:
 /// 40000 and 300000 particles of a Plummer sphere and a cube (bench/python_tree.py --degree 2).
 struct Usual {
-  double least_accuracy;
+  double min_accuracy;
   unsigned degree;
   double accuracy, theta;
 };
@@ -31,7 +31,7 @@ constexpr std::array<Usual, 4> usual_choices{
     {{5e-3, 1, 5e-3, 0.8}, {5e-5, 2, 1e-3, 0.53}, {5e-6, 4, 1e-5, 0.32}, {0, 5, 1e-6, 0.3}}};
 
 /// The accuracy from which on expansions are faster than proxies.
-constexpr double least_accuracy_of_proxies = 5e-4;
+constexpr double min_accuracy_of_proxies = 5e-4;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
@@ -52,7 +52,7 @@ double largest_size(const double* values, std::size_t n, unsigned threads) {
 
 FirstChoice first_choice(double accuracy) {
   const Usual& u = *std::ranges::find_if(
-      usual_choices, [&](const Usual& c) { return accuracy >= c.least_accuracy; });
+      usual_choices, [&](const Usual& c) { return accuracy >= c.min_accuracy; });
   const double theta = u.theta * std::pow(accuracy / u.accuracy, 1 / power_of_theta(u.degree));
   return {u.degree, std::clamp(theta, smallest_theta, largest_theta)};
 }
@@ -60,7 +60,7 @@ FirstChoice first_choice(double accuracy) {
 unsigned usual_degree(double accuracy) {
   const double steps = std::log(accuracy_of_sample * accuracy) / std::log(error_of_degree);
   return static_cast<unsigned>(
-      std::clamp(std::ceil(steps) - 5.0, double{degree_of_trial}, double{most_harmonics}));
+      std::clamp(std::ceil(steps) - 5.0, double{degree_of_trial}, double{max_harmonics}));
 }
 
 double usual_length(double accuracy, bool expansions) {
@@ -94,7 +94,7 @@ bool expansions_are_wanted(const GravityInput& in, const TreeOptions& options, b
   if (in.source_velocity != nullptr) return false;
   if (options.method == TreeMethod::Expansion) return true;
   return options.method == TreeMethod::Auto && options.degree == 0 && options.theta == 0 &&
-         (cancel || options.accuracy < least_accuracy_of_proxies);
+         (cancel || options.accuracy < min_accuracy_of_proxies);
 }
 
 std::size_t samples_for(const TreeOptions& options, std::size_t targets, bool expansions) {
@@ -113,7 +113,7 @@ bool tree_is_affordable(const GravityInput& in, const TreeOptions& options) {
   const std::size_t samples = samples_for(options, in.n_targets, expansions);
   const auto lists = static_cast<double>(blocks_of_sample(samples, samples_of_list(in)));
   const auto can_pay = [&](bool expand) {
-    const double length = costs.least_length(expand);
+    const double length = costs.min_length(expand);
     const unsigned harmonics = expand ? usual_degree(options.accuracy) : 0;
     costs.expect(length, harmonics);
     return costs.usually_pays(expand) &&
@@ -155,8 +155,8 @@ void check_options(const TreeOptions& o) {
     refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
            number(o.theta));
   const bool expansion = o.method == TreeMethod::Expansion;
-  const unsigned most = expansion ? most_harmonics : largest_degree;
-  if (o.degree != 0 && (o.degree < least_degree || o.degree > most))
+  const unsigned most = expansion ? max_harmonics : largest_degree;
+  if (o.degree != 0 && (o.degree < min_degree || o.degree > most))
     refuse("degree must be 2 to " + std::to_string(most) +
            ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
   if (o.calls == 0) refuse("calls must be at least 1, it is 0");

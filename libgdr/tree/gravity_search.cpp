@@ -117,7 +117,7 @@ bool GravitySearch::choose_for_sample() {
 }
 
 void GravitySearch::use_expansions_of(int degree) {
-  const auto used = static_cast<unsigned>(std::clamp<int>(degree, least_harmonics, most_harmonics));
+  const auto used = static_cast<unsigned>(std::clamp<int>(degree, min_harmonics, max_harmonics));
   if (sums_.set_expansions(used))
     costs_.spent += costs_.of.multipoles(static_cast<double>(in_.n_sources), used);
 }
@@ -149,7 +149,7 @@ bool GravitySearch::choose_expansions() {
     const double pairs = sums_.length_of_sample();
     if (!pairs_are_few(pairs)) return false;
     if (error <= wanted) return fast_enough();
-    if (sums_.degree() == most_harmonics)
+    if (sums_.degree() == max_harmonics)
       return find_theta(error) && pairs_are_few(sums_.length_of_sample()) && fast_enough();
     if (!std::isfinite(error)) break;
     // The softening of clusters, which a higher degree does not have: closer ones are summed.
@@ -157,7 +157,7 @@ bool GravitySearch::choose_expansions() {
       return options_.method == TreeMethod::Expansion && find_theta(error) && fast_enough();
     before = error;
     const int next = static_cast<int>(sums_.degree()) + steps_for(0.9 * wanted / error);
-    const auto most = static_cast<int>(most_harmonics);
+    const auto most = static_cast<int>(max_harmonics);
     if (costs_.affordable(cost_of_trial(pairs, static_cast<unsigned>(std::min(next, most))))) {
       use_expansions_of(next);
       continue;
@@ -200,7 +200,7 @@ std::vector<unsigned> GravitySearch::degrees() const {
   if (options_.method == TreeMethod::Monopole) return {1};
   if (options_.degree > 0) return {options_.degree};
   const bool multipoles = options_.method == TreeMethod::Multipole || sums_.has_jerk();
-  unsigned first = multipoles ? least_degree : 1;
+  unsigned first = multipoles ? min_degree : 1;
   first = std::max(first, first_choice(options_.accuracy).degree);
   std::vector<unsigned> all;
   for (unsigned degree = first; degree <= largest_degree; ++degree) all.push_back(degree);

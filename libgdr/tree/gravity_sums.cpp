@@ -116,7 +116,7 @@ void GravitySums::set_softening_of_proxies() {
 
 void GravitySums::make_groups(std::span<const Group> groups) {
   groups_.assign(groups.begin(), groups.end());
-  for (Group& g : groups_) g.softening = softening_.most_of_targets(g.first, g.count);
+  for (Group& g : groups_) g.softening = softening_.max_of_targets(g.first, g.count);
   proxies_.clear();
   hierarchy_ = {&tree_, moments_, {}, 0, softening_};
 }
@@ -140,7 +140,7 @@ bool GravitySums::set_expansions(unsigned degree) {
 void GravitySums::plan_proxies_up_to(unsigned degree) {
   proxies_.clear();
   proxies_.push_back(plan_proxies(tree_, moments_, 1));
-  for (unsigned d = least_degree; d <= degree; ++d)
+  for (unsigned d = min_degree; d <= degree; ++d)
     proxies_.push_back(plan_proxies(tree_, moments_, d));
   hierarchy_.proxies = proxies_;
 }
@@ -151,7 +151,7 @@ void GravitySums::set_proxies(unsigned degree) {
     proxies_.clear();
     proxies_.push_back(add_monopoles(tree_, moments_, sources_));
     // Fewer points do for clusters that are further away.
-    for (unsigned d = least_degree; d <= degree; ++d)
+    for (unsigned d = min_degree; d <= degree; ++d)
       proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
     hierarchy_.proxies = proxies_;
     if (softening_.of_each()) set_softening_of_proxies();

@@ -19,11 +19,11 @@ struct ComplexLanes {
   Lanes re, im;
 };
 
-constexpr std::size_t most_terms = (most_harmonics + 1) * (most_harmonics + 2) / 2;
+constexpr std::size_t max_terms_of_sum = (max_harmonics + 1) * (max_harmonics + 2) / 2;
 
 /// The place of a term of order m >= 0.
 constexpr std::size_t place(std::size_t n, std::size_t m) { return n * (n + 1) / 2 + m; }
-using Terms = std::array<ComplexLanes, most_terms>;
+using Terms = std::array<ComplexLanes, max_terms_of_sum>;
 
 #define GDR_INLINE __attribute__((always_inline)) inline
 

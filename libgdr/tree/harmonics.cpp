@@ -12,7 +12,7 @@ namespace {
 /// The place of order 0 in an array with the orders -n to n of each degree.
 constexpr std::size_t middle(std::size_t n) { return n * n + n; }
 
-constexpr std::size_t all_terms = (most_harmonics + 1) * (most_harmonics + 1);
+constexpr std::size_t all_terms = (max_harmonics + 1) * (max_harmonics + 1);
 using AllTerms = std::array<ComplexLanes, all_terms>;
 
 /// The functions R of points.

@@ -18,7 +18,7 @@
 
 namespace gdr::tree {
 
-constexpr unsigned least_harmonics = 2, most_harmonics = 16;  ///< limits of degrees
+constexpr unsigned min_harmonics = 2, max_harmonics = 16;  ///< limits of degrees
 
 /// Number of real numbers of an expansion.
 constexpr std::size_t expansion_size(unsigned degree) {

@@ -80,7 +80,7 @@ void KernelParticles::place(std::span<const double> x, std::span<const std::uint
 bool has_distant_twins(const KernelForm& form, const std::vector<VariableColumn>& targets,
                        const std::vector<VariableColumn>& sources, std::size_t n_targets,
                        std::size_t n_sources) {
-  constexpr std::ptrdiff_t most_twins = 64;
+  constexpr std::ptrdiff_t max_twins = 64;
   const auto at_one_place = [&](std::size_t i, std::size_t j) {
     for (std::size_t c = 0; c < 3; ++c)
       if (column_named(targets, form.target_pos[c]).numbers[i] !=
@@ -98,7 +98,7 @@ bool has_distant_twins(const KernelForm& form, const std::vector<VariableColumn>
     for (std::size_t i = 0; i < n_targets; ++i) {
       const auto twins = std::ranges::equal_range(sorted, of_targets[i], {},
                                                   [](const auto& s) { return s.first; });
-      if (std::ssize(twins) > most_twins) return true;
+      if (std::ssize(twins) > max_twins) return true;
       for (const auto& [number, j] : twins)
         if (!at_one_place(i, j)) return true;
     }

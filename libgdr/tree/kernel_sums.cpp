@@ -6,7 +6,7 @@ namespace gdr::tree {
 namespace {
 
 /// Targets of a set of direct sums: enough sets for all threads, and few for their common sources.
-constexpr std::size_t least_targets_of_set = 64, most_targets_of_set = 4096, usual_sets = 64;
+constexpr std::size_t min_targets_of_set = 64, max_targets_of_set = 4096, usual_sets = 64;
 
 std::vector<NamedResult> results_of(std::vector<VariableColumn>& columns) {
   std::vector<NamedResult> results;
@@ -59,7 +59,7 @@ void KernelSums::compute_directly(std::size_t n, std::span<const VariableColumn>
                                   KernelTargets& targets, GroupShare* share) {
   const Stopwatch timer;
   const std::size_t size =
-      std::clamp(targets.size / usual_sets, least_targets_of_set, most_targets_of_set);
+      std::clamp(targets.size / usual_sets, min_targets_of_set, max_targets_of_set);
   std::vector<Group> groups;
   for (std::size_t first = 0; first < targets.size; first += size)
     groups.push_back({first, std::min(size, targets.size - first)});

@@ -18,13 +18,13 @@ namespace {
 
 /// Of given and chosen ones: closer clusters have large errors at a few targets next to them, which
 /// a sample does not show.
-constexpr double most_theta = 0.75, least_theta = 0.05, largest_ratio = 0.8;
+constexpr double max_theta = 0.75, min_theta = 0.05, largest_ratio = 0.8;
 /// Coordinates and sums of charges beyond these leave no room for squares and for other factors.
-constexpr double most_coordinate = 1e150, most_charge = 1e200;
+constexpr double max_coordinate = 1e150, max_charge = 1e200;
 /// Pairs of direct sums that take as long as the share of a particle in the charge of a point.
 constexpr double pairs_for_point = 2;
 /// The smallest degree of several. Degree 1 saves less than its errors cost.
-constexpr unsigned least_kind = 2;
+constexpr unsigned min_kind = 2;
 /// Below these numbers of targets and of pairs the choice of a tree takes longer than direct sums.
 constexpr std::size_t fewest_targets = 1000;
 constexpr double fewest_pairs = 6.4e7;
@@ -91,7 +91,7 @@ class KernelTree {
         sum += std::abs(a[k]);
         product += std::abs(a[k]) * std::abs(b[k]);
       }
-      return sum < most_charge && (name == factor || product < most_charge);
+      return sum < max_charge && (name == factor || product < max_charge);
     };
     const KernelCharges& c = form_.charges;
     return std::ranges::all_of(c.charges, [&](const std::string& q) { return fits(q, q); }) &&
@@ -126,7 +126,7 @@ class KernelTree {
         error = std::max(error, sample_->error_of(vector, targets_.results, sample_->places()).rms);
       if (options_.theta > 0 || error <= options_.accuracy) return true;
       set_theta(0.8 * hierarchy_.theta);
-      if (hierarchy_.theta < least_theta) break;
+      if (hierarchy_.theta < min_theta) break;
     }
     reason = "no tree is as accurate";
     return false;
@@ -170,7 +170,7 @@ class KernelTree {
       reason = stopped_ ? "they are faster" : "no tree is as accurate";
       return false;
     }
-    if (options_.degree == 0 && target_with(entries) > most_of_direct * sources()) {
+    if (options_.degree == 0 && target_with(entries) > max_of_direct * sources()) {
       reason = "they are faster";
       return false;
     }
@@ -183,10 +183,10 @@ class KernelTree {
     const unsigned degree = first_degree(options_.accuracy);
     spent_ = costs_.build(input_.same ? sources() : sources() + static_cast<double>(targets_.size));
     make_opening(charged_particles());
-    const std::vector<Proxies> planned = plan_chebyshev(tree_, least_kind, degree);
+    const std::vector<Proxies> planned = plan_chebyshev(tree_, min_kind, degree);
     const std::vector<Moments> boxes =
-        opening_->boxes_for(most_theta, degree, planned.front().points, largest_ratio);
-    const Hierarchy hierarchy{&tree_, boxes, planned, most_theta, 0};
+        opening_->boxes_for(max_theta, degree, planned.front().points, largest_ratio);
+    const Hierarchy hierarchy{&tree_, boxes, planned, max_theta, 0};
     std::vector<Group> some;
     const std::size_t step =
         divide_up(groups_.size(), std::clamp<std::size_t>(targets_.size / 1000, 12, 32));
@@ -198,7 +198,7 @@ class KernelTree {
     const double choice =
         cost_of_proxies(degree) + costs_.sample(static_cast<double>(samples()) * sources());
     const double all = static_cast<double>(targets_.size);
-    return choice + all * target_with(length) < most_of_direct * all * sources() &&
+    return choice + all * target_with(length) < max_of_direct * all * sources() &&
            affordable(choice + costs_.trial(lists_of_trial(), length));
   }
   double sources() const { return static_cast<double>(tree_.size()); }
@@ -213,7 +213,7 @@ class KernelTree {
   }
   double cost_of_proxies(unsigned degree) const {
     double points = 0;
-    for (unsigned d = std::min(least_kind, degree); d <= degree; ++d)
+    for (unsigned d = std::min(min_kind, degree); d <= degree; ++d)
       points += static_cast<double>(chebyshev_size(tree_, d));
     return pairs_for_point * points * sources();
   }
@@ -315,7 +315,7 @@ class KernelTree {
     for (VariableColumn& column : sources_) column.resize(tree_.size());
     make_opening(particles);
     spent_ += cost_of_proxies(degree);
-    proxies_ = add_chebyshev(tree_, std::min(least_kind, degree), degree, particles);
+    proxies_ = add_chebyshev(tree_, std::min(min_kind, degree), degree, particles);
     const std::size_t rows = particles.position[0]->size();
     for (VariableColumn& column : sources_) column.resize(rows);
     for (std::size_t k = 0; k < proxy_numbers_.size(); ++k) {
@@ -346,17 +346,17 @@ class KernelTree {
   /// Finds the largest theta, within some percent, with which the bounds of the errors are small
   /// enough. Returns the mean length of lists; 0 if there is none.
   double find_theta() {
-    double good = 0, bad = most_theta * 1.08, theta = std::min(hierarchy_.theta, most_theta);
+    double good = 0, bad = max_theta * 1.08, theta = std::min(hierarchy_.theta, max_theta);
     // Errors grow with this power of theta, until two of them show another.
     double power = 2.0 * proxies_.back().degree + 1, last_theta = 0, last_error = 0;
-    for (unsigned attempt = 0; attempt < 8 && theta > least_theta; ++attempt) {
+    for (unsigned attempt = 0; attempt < 8 && theta > min_theta; ++attempt) {
       const double lists = static_cast<double>(sample_groups_.size());
       stopped_ = attempt > 0 && !affordable(costs_.trial(lists, length_of_trial_));
       if (stopped_) break;
       const double error = error_with(theta);
       (error <= options_.accuracy ? good : bad) = theta;
       found_ = found_ || good > 0;
-      if (good > 0 && (good >= most_theta || bad < 1.08 * good || error > 0.6 * options_.accuracy))
+      if (good > 0 && (good >= max_theta || bad < 1.08 * good || error > 0.6 * options_.accuracy))
         break;
       if (last_error > 0 && error > 0)
         power = std::clamp(std::log(error / last_error) / std::log(theta / last_theta), 2.0, 40.0);
@@ -365,10 +365,10 @@ class KernelTree {
       double factor = 1.5;
       if (error > 0)
         factor = std::clamp(std::pow(0.8 * options_.accuracy / error, 1 / power), 0.5, 1.5);
-      double next = std::min(theta * factor, most_theta);
+      double next = std::min(theta * factor, max_theta);
       if (!(next > good && next < bad) || attempt > 4)
         next = good > 0 ? std::sqrt(good * bad) : 0.6 * theta;
-      theta = std::min(next, most_theta);
+      theta = std::min(next, max_theta);
     }
     if (good > 0) set_theta(good);
     return good > 0 ? sums_.mean_length(sample_groups_, hierarchy_) : 0;
@@ -442,7 +442,7 @@ class KernelTree {
 /// Whether squares of distances are finite, and numbers of particles fit lists.
 bool fits_tree(const KernelInput& in) {
   constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
-  const auto beyond = [](double x) { return std::abs(x) > most_coordinate; };
+  const auto beyond = [](double x) { return std::abs(x) > max_coordinate; };
   return in.source_pos.size() / 3 <= most && in.target_pos.size() / 3 <= most &&
          std::ranges::none_of(in.source_pos, beyond) && std::ranges::none_of(in.target_pos, beyond);
 }
@@ -497,7 +497,7 @@ void check_options(const TreeSumOptions& o) {
   };
   if (!(o.accuracy > 0 && o.accuracy < 1))
     refuse("accuracy must be above 0 and below 1, it is " + std::to_string(o.accuracy));
-  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= most_theta)))
+  if (!(o.theta == 0 || (o.theta > 0 && o.theta <= max_theta)))
     refuse("theta must be above 0 and at most 0.75, or 0 for a choice by the accuracy, it is " +
            std::to_string(o.theta));
   if (o.degree > largest_chebyshev_degree)

@@ -36,7 +36,7 @@ struct SquareSoftening {
     return of_each() ? clusters[cluster].most - clusters[cluster].least : 0;
   }
   /// The largest that some targets add, consecutive ones.
-  double most_of_targets(std::size_t first, std::size_t count) const noexcept {
+  double max_of_targets(std::size_t first, std::size_t count) const noexcept {
     return targets.empty() ? 0 : std::ranges::max(targets.subspan(first, count));
   }
 };

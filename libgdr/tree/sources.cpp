@@ -67,14 +67,14 @@ constexpr std::array<SpreadMass, 5> spread_mass_of{spread_mass<2>, spread_mass<3
 /// the degree, or from particles.
 class PseudoParticles {
  public:
-  static constexpr std::size_t most_points = 84;
+  static constexpr std::size_t max_points = 84;
 
   PseudoParticles(const Octree& tree, std::span<const Moments> moments, const Proxies& proxies)
       : tree_(tree),
         moments_(moments),
         proxies_(proxies),
         design_(design_for(proxies.degree)),
-        spread_(spread_mass_of[proxies.degree - least_degree]) {}
+        spread_(spread_mass_of[proxies.degree - min_degree]) {}
 
   /// With this radius the sum of m r^2 is that of the particles, too, so that a softening, with
   /// which potentials are not harmonic, has a small effect. Far smaller than the cluster, masses
@@ -92,11 +92,11 @@ class PseudoParticles {
   /// Adds the charges of what a cluster consists of, given by their numbers among the sources:
   /// sums[c][k] are those of the pseudo-particle k.
   template <std::size_t n, typename Charge>
-  std::array<std::array<double, most_points>, n> sums(std::size_t cluster,
-                                                      std::span<const Source> sources,
-                                                      const Charge& charge) const {
-    std::array<std::array<double, most_points>, n> sum = {};
-    std::array<double, most_points> part;
+  std::array<std::array<double, max_points>, n> sums(std::size_t cluster,
+                                                     std::span<const Source> sources,
+                                                     const Charge& charge) const {
+    std::array<std::array<double, max_points>, n> sum = {};
+    std::array<double, max_points> part;
     const Point& centre = moments_[cluster].centre;
     const double a = radius(cluster);
     const std::size_t points = design_.size();
@@ -119,7 +119,7 @@ class PseudoParticles {
       else
         add(proxies_.first[k], points);
     }
-    for (std::array<double, most_points>& of_charge : sum)
+    for (std::array<double, max_points>& of_charge : sum)
       for (double& value : of_charge) value /= static_cast<double>(points);
     return sum;
   }
@@ -225,10 +225,10 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
 Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree) {
   Proxies proxies;
   proxies.degree = degree;
-  proxies.points = degree < least_degree ? 1 : static_cast<unsigned>(design_for(degree).size());
+  proxies.points = degree < min_degree ? 1 : static_cast<unsigned>(design_for(degree).size());
   number(
       tree, proxies.points,
-      [&](std::size_t q) { return degree < least_degree || has_sphere(moments[q]); }, proxies, 0);
+      [&](std::size_t q) { return degree < min_degree || has_sphere(moments[q]); }, proxies, 0);
   return proxies;
 }
 

@@ -53,6 +53,6 @@ constexpr double budget_of_choice(double saving, bool found) {
   return 0.05 + (found ? 0.07 * saving : 0.04 * std::max(0.0, 2 * saving - 1));
 }
 /// The part of the cost of direct sums that a tree may have at most: estimates are not exact.
-constexpr double most_of_direct = 0.95;
+constexpr double max_of_direct = 0.95;
 
 }  // namespace gdr::tree

@@ -14,8 +14,8 @@ void append_range(std::vector<std::int32_t>& list, std::size_t first, std::size_
 }
 
 /// The squares of the largest ratios of radius and distance for each kind of proxies.
-std::array<double, most_kinds> square_ratios(const Hierarchy& h) {
-  std::array<double, most_kinds> squares = {};
+std::array<double, max_kinds> square_ratios(const Hierarchy& h) {
+  std::array<double, max_kinds> squares = {};
   const double degree = h.proxies.empty() ? 1 : h.proxies.back().degree;
   for (std::size_t k = 0; k < h.proxies.size(); ++k)
     squares[k] = std::pow(h.theta, 2 * (degree + 1) / (h.proxies[k].degree + 1));
@@ -25,7 +25,7 @@ std::array<double, most_kinds> square_ratios(const Hierarchy& h) {
 /// The sources of the clusters in the stack.
 void list_clusters(const Hierarchy& h, const Group& group, std::vector<std::int32_t>& list,
                    std::vector<std::uint32_t>& stack) {
-  const std::array<double, most_kinds> squares = square_ratios(h);
+  const std::array<double, max_kinds> squares = square_ratios(h);
   const std::span<const Cluster> clusters = h.tree->clusters();
   list.clear();
   while (!stack.empty()) {

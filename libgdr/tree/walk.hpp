@@ -11,7 +11,7 @@
 
 namespace gdr::tree {
 
-constexpr std::size_t most_kinds = 8;  ///< limit of kinds of proxies
+constexpr std::size_t max_kinds = 8;  ///< limit of kinds of proxies
 
 /// The clusters of a tree with the proxies that may stand for them, and when they may.
 struct Hierarchy {

@@ -429,10 +429,10 @@ TEST_CASE("a linearly dependent basis is rejected with the eigenvalue and the su
 TEST_CASE("the smallest eigenvalue of a matrix of two overlaps is one minus the overlap",
           "[chemistry]") {
   for (const double gap : {1e-2, 1e-6, 1e-10}) {
-    const double found = chemistry::least_eigenvalue(2, {1, 1 - gap, 1 - gap, 1});
+    const double found = chemistry::min_eigenvalue(2, {1, 1 - gap, 1 - gap, 1});
     CHECK(std::abs(found / gap - 1) < 1e-3);
   }
-  CHECK(chemistry::least_eigenvalue(2, {1, 1, 1, 1}) == 0);
+  CHECK(chemistry::min_eigenvalue(2, {1, 1, 1, 1}) == 0);
 }
 
 TEST_CASE("a linear chain of s functions has the smallest overlap eigenvalue of its dispersion",
@@ -446,7 +446,7 @@ TEST_CASE("a linear chain of s functions has the smallest overlap eigenvalue of 
   for (int k = 0; k < 60; ++k)
     shells.push_back({{0, 0, k * h}, 0, true, {a}, {chemistry::radial_norm(0, a)}});
   const chemistry::PairList list(shells);
-  const double found = chemistry::least_eigenvalue(60, chemistry::overlap_matrix(list));
+  const double found = chemistry::min_eigenvalue(60, chemistry::overlap_matrix(list));
   CHECK(std::abs(found / least - 1) < 0.05);
 }
 

@@ -88,7 +88,7 @@ void check_equal(const CompileResult& a, const CompileResult& b) {
   CHECK(a.report == b.report);
   CHECK(a.remarks == b.remarks);
   CHECK(a.initiation_interval == b.initiation_interval);
-  CHECK(a.least_interval == b.least_interval);
+  CHECK(a.min_interval == b.min_interval);
   CHECK(a.pipelined == b.pipelined);
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("remarks come from the cache") {
   result.report = "a\nreport 3:with colons";
   result.remarks = {"", "first", "12:second\n"};
   result.initiation_interval = 17;
-  result.least_interval = 16;
+  result.min_interval = 16;
   CompileResult restored;
   const std::string text = kc::cache_text(compile());
   CHECK(kc::restore(text, "law", {}, restored));
@@ -131,7 +131,7 @@ TEST_CASE("remarks come from the cache") {
   CHECK(restored.remarks == result.remarks);
   CHECK(restored.report == result.report);
   CHECK(restored.initiation_interval == 17);
-  CHECK(restored.least_interval == 16);
+  CHECK(restored.min_interval == 16);
   CHECK(!restored.pipelined);
   // Whatever is no such text is refused.
   for (const std::string& bad :

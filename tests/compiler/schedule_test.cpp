@@ -41,7 +41,7 @@ TEST_CASE("kernels of the library get short loops at default effort, without hin
     REQUIRE(r.ok());
     CHECK(r.pipelined);
     CHECK(r.program->clocks_per_interaction() <= clocks);
-    CHECK(r.initiation_interval >= r.least_interval);
+    CHECK(r.initiation_interval >= r.min_interval);
   }
 }
 
@@ -49,13 +49,13 @@ TEST_CASE("the initiation interval reaches its lower bound where only one unit i
   // Four reads and three writes for each source, of which an instruction has six.
   const CompileResult r = compiled("VARI x; VARJ u; VARF f;\nf += x*u;\n", 2);
   CHECK(r.initiation_interval == 2);
-  CHECK(r.least_interval == 2);
+  CHECK(r.min_interval == 2);
   // Four products of parameters and a source, and four sums.
   const CompileResult four = compiled(
       "CONST a, b, c, d; VARI x; VARJ u; VARF f, g, h, k;\ne = u - x;\nf += a*e; g += b*e; h += "
       "c*e; k += d*e;\n",
       2);
-  CHECK(four.least_interval == 5);
+  CHECK(four.min_interval == 5);
   CHECK(four.initiation_interval <= 6);
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("the report names the lower bound and its reason") {
   const CompileResult r = compiled(chain(8), 1);
   INFO(r.report);
   const std::string line = fmt::format("initiation interval: {} instructions, lower bound {} (",
-                                       r.initiation_interval, r.least_interval);
+                                       r.initiation_interval, r.min_interval);
   const std::size_t at = r.report.find(line);
   REQUIRE(at != std::string::npos);
   const std::size_t reason = at + line.size(), end = r.report.find(')', reason);
@@ -77,7 +77,7 @@ TEST_CASE("chains of operations of any length are pipelined") {
     const CompileResult r = compiled(chain(n), 0);
     REQUIRE(r.ok());
     CHECK(r.pipelined);
-    CHECK(r.initiation_interval < 1.6 * r.least_interval + 2);
+    CHECK(r.initiation_interval < 1.6 * r.min_interval + 2);
   }
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("without pipelining a kernel of a thousand operations compiles at once
   REQUIRE(r.ok());
   CHECK_FALSE(r.pipelined);
   CHECK(r.remarks.empty());
-  CHECK(r.initiation_interval >= r.least_interval);
+  CHECK(r.initiation_interval >= r.min_interval);
   check(chain(12), *compile_kernel(chain(12), "chain", options).program,
         {{"x", {0.1, 0.2}}, {"y", {0.3, 0.1}}, {"u", {0.5, 0.7, 0.25}}, {"v", {0.9, 0.4, 0.6}}}, 2,
         3, 1e-5);

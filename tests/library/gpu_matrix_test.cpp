@@ -139,7 +139,7 @@ TEST_CASE("small products of a GPU engine run on the processor, with the same bi
   CHECK(c == product(device, sizes, no, no, 1, 0));
   const std::uint64_t before = device.statistics().gpu_runs;
   CHECK(before > 0);
-  double& limit = open_gpu("")->least_pairs;
+  double& limit = open_gpu("")->min_pairs;
   limit = 1e5;
   CHECK(c == product(device, sizes, no, no, 1, 0));
   limit = 0;

@@ -32,9 +32,9 @@ const std::vector<Point> directions{{0, 0, 1}, {0.6, 0.8, 0}, {-0.48, 0.6, 0.64}
 
 TEST_CASE("sums of harmonics over a spherical design vanish up to twice the degree") {
   const std::vector<std::size_t> sizes{12, 24, 36, 60, 84};
-  for (unsigned degree = least_degree; degree <= largest_degree; ++degree) {
+  for (unsigned degree = min_degree; degree <= largest_degree; ++degree) {
     const Design& design = design_for(degree);
-    CHECK(design.size() == sizes[degree - least_degree]);
+    CHECK(design.size() == sizes[degree - min_degree]);
     CHECK(design.exact >= 2 * degree);
     for (unsigned l = 1; l <= 2 * degree; ++l) {
       // By the addition theorem, the sum of the squares of all harmonics' sums.
@@ -57,7 +57,7 @@ TEST_CASE("pseudo-particles have the multipole moments of their cluster") {
     std::vector<double> mass;
     for (const std::uint32_t i : tree.order()) mass.push_back(b.m[i]);
     const std::vector<Moments> moments = moments_of(tree, mass);
-    for (unsigned degree = least_degree; degree <= largest_degree; ++degree) {
+    for (unsigned degree = min_degree; degree <= largest_degree; ++degree) {
       std::vector<Source> sources = particles_of(tree, mass);
       const Proxies proxies = add_multipoles(tree, moments, degree, sources);
       double worst = 0;

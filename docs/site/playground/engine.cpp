@@ -388,7 +388,7 @@ const char* play_compile(const char* text, int assembly, int pipeline) {
     out["report"] = result.report;
     out["remarks"] = result.remarks;
     out["interval"] = result.initiation_interval;
-    out["leastInterval"] = result.least_interval;
+    out["leastInterval"] = result.min_interval;
     out["pipelined"] = result.pipelined;
     return out;
   });

@@ -72,7 +72,7 @@ Gpu::Gpu(std::shared_ptr<gpu::Device> opened, std::string given_name)
   if (!pairs || !(*pairs >= 0))
     throw Error(ErrorCategory::Usage, std::string("GDR_GPU_PAIRS is '") + given +
                                           "', not a number of at least 0 or 'measured'");
-  least_pairs = *pairs;
+  min_pairs = *pairs;
 }
 
 std::shared_ptr<const gpu::Kernel> Gpu::compile(const std::string& text) {

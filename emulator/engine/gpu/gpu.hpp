@@ -39,9 +39,9 @@ struct Gpu {
   BufferPool pool;
   /// Pairs of a target and a source from which on work runs here: GDR_GPU_PAIRS, or a value for
   /// cards.
-  double least_pairs = 1e5;
+  double min_pairs = 1e5;
   /// Who decides for work whose bits depend on where it runs, and for other work: true, if measured
-  /// times do (PlaceChoice), false, if `least_pairs` does. GDR_GPU_PAIRS decides for both.
+  /// times do (PlaceChoice), false, if `min_pairs` does. GDR_GPU_PAIRS decides for both.
   bool measured_if_bits_differ = false, measured = true;
   /// Whether the processor repeats work after a failure of this GPU: GDR_GPU_FALLBACK=cpu. Else the
   /// failure is an error.

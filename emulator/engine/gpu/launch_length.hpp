@@ -14,7 +14,7 @@ class LaunchLength {
  public:
   /// `threads`: of a launch; `rate`: interactions a second of a small device.
   explicit LaunchLength(std::size_t threads, double rate = 1e9) noexcept
-      : iterations_(std::max<std::uint64_t>(least_iterations,
+      : iterations_(std::max<std::uint64_t>(min_iterations,
                                             static_cast<std::uint64_t>(rate * seconds_of_launch) /
                                                 std::max<std::size_t>(threads, 1))) {}
 
@@ -28,7 +28,7 @@ class LaunchLength {
 
  private:
   static constexpr double seconds_of_launch = 0.1;
-  static constexpr std::uint64_t least_iterations = 256;
+  static constexpr std::uint64_t min_iterations = 256;
   std::uint64_t iterations_;
 };
 

@@ -20,14 +20,14 @@ PlaceChoice::Class& PlaceChoice::class_of(std::array<Class, 64>& classes, double
   return classes[static_cast<std::size_t>(std::clamp(log, 0, 63))];
 }
 
-bool PlaceChoice::on_gpu(double pairs, double least_pairs) noexcept {
+bool PlaceChoice::on_gpu(double pairs, double min_pairs) noexcept {
   const std::scoped_lock lock(mutex_);
   Class& c = class_of(classes_, pairs);
   const Class::Place &processor = c.places[0], &gpu = c.places[1];
   const bool is_long =
       processor.calls > 0 ? pairs * processor.seconds > long_work : pairs >= pairs_of_long_work;
   if (is_long) return true;
-  if (gpu.calls <= calls_without_record) return gpu.calls > 0 || pairs >= least_pairs;
+  if (gpu.calls <= calls_without_record) return gpu.calls > 0 || pairs >= min_pairs;
   if (processor.calls == 0) return false;
   const bool faster = gpu.seconds < processor.seconds;
   if (--c.until_trial > 0) return faster;

@@ -14,8 +14,8 @@ namespace gdr {
 /// place. Thread-safe.
 class PlaceChoice {
  public:
-  /// `pairs`: of a target and a source. `least_pairs`: from which on the GPU is tried first.
-  bool on_gpu(double pairs, double least_pairs) noexcept;
+  /// `pairs`: of a target and a source. `min_pairs`: from which on the GPU is tried first.
+  bool on_gpu(double pairs, double min_pairs) noexcept;
   /// Records the time of a call for which `on_gpu` gave that answer.
   void record(double pairs, bool on_gpu, double seconds) noexcept;
 

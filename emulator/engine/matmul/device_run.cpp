@@ -33,7 +33,7 @@ DeviceItems items_of(const ProductPass& pass) {
 bool DeviceRun::takes(const ProductPass& pass) const {
   const double factors = static_cast<double>(pass.chips.size()) * pass.state.geometry().blocks *
                          pass.pattern.depth * static_cast<double>(pass.pattern.outputs.size());
-  return factors * static_cast<double>(pass.items()) >= device_.least_multiplications();
+  return factors * static_cast<double>(pass.items()) >= device_.min_multiplications();
 }
 
 /// Computes the sums of all items.

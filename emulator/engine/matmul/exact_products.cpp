@@ -17,7 +17,7 @@ constexpr std::uint64_t max_nc = 12 * exact_nr, min_nc = 3 * exact_nr;
 
 }  // namespace
 
-std::uint64_t ExactProducts::least_items() const noexcept { return min_nc / 2; }
+std::uint64_t ExactProducts::min_items() const noexcept { return min_nc / 2; }
 
 /// Allocates the factors; each block is gathered after its targets are written.
 void ExactProducts::begin(ProductPass& pass) {

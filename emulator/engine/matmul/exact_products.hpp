@@ -12,7 +12,7 @@ class ExactProducts final : public HostProducts {
  public:
   /// The executable has functions for exact products (MatmulSupport).
   explicit ExactProducts(const StreamingExecutable& executable) : executable_(executable) {}
-  std::uint64_t least_items() const noexcept override;
+  std::uint64_t min_items() const noexcept override;
   void begin(ProductPass& pass) override;
   void gather(const ProductPass& pass, std::uint32_t chip, std::uint32_t block) override;
   void add_phases(const ProductPass& pass, std::vector<Phase>& phases) override;

@@ -27,7 +27,7 @@ class FastProducts final : public HostProducts {
   FastProducts(const MatmulPattern& pattern, const LoadedProgram& program, const Geometry& geometry,
                const StreamingExecutable& executable);
   /// One: products always keep all bits of their factors.
-  std::uint64_t least_items() const noexcept override { return 1; }
+  std::uint64_t min_items() const noexcept override { return 1; }
   void begin(ProductPass& pass) override { factors_.begin(pass); }
   bool bypasses_state(std::size_t chip) const noexcept override {
     return factors_.bypasses_state(chip);

@@ -59,7 +59,7 @@ class MatmulDevice {
  public:
   virtual ~MatmulDevice() = default;
   /// Multiplications below which the host is faster.
-  virtual double least_multiplications() const = 0;
+  virtual double min_multiplications() const = 0;
   virtual std::unique_ptr<DeviceProducts> products() = 0;
   /// The last failure after which another device or the host took over; empty: none.
   virtual std::string failure() const = 0;

@@ -67,7 +67,7 @@ bool MatmulRunner::computes(const PassState& state) const noexcept {
     return false;
   // In TargetsOverBlocks every block reads the whole record, in SourcesOverBlocks other items.
   return state.run().plan.partition == ChipPartition::PartsOverBlocks &&
-         items_before(state) + host_->least_items() <= state.run().plan.items;
+         items_before(state) + host_->min_items() <= state.run().plan.items;
 }
 
 /// Items whose output depends on previous register contents run normally, unless that is known to

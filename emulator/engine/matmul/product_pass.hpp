@@ -42,7 +42,7 @@ class HostProducts {
  public:
   virtual ~HostProducts() = default;
   /// Fewer items are left to the program.
-  virtual std::uint64_t least_items() const noexcept = 0;
+  virtual std::uint64_t min_items() const noexcept = 0;
   /// Before the tasks of the blocks; creates the states of chips that they need.
   virtual void begin(ProductPass& pass) = 0;
   /// Whether the blocks of a chip need no state in this pass: factors come from target records.

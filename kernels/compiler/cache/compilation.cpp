@@ -82,7 +82,7 @@ std::string cache_key(std::string_view kernel_name, std::span<const SourceText> 
 std::string cache_text(const CompileResult& result) {
   Writer text;
   text.add(result.assembly).add(result.report);
-  text.add(result.initiation_interval).add(result.least_interval);
+  text.add(result.initiation_interval).add(result.min_interval);
   text.add(std::uint64_t{result.pipelined}).add(result.remarks.size());
   for (const std::string& remark : result.remarks) text.add(remark);
   return std::move(text).text();
@@ -93,7 +93,7 @@ bool restore(std::string_view text, std::string_view kernel_name, const CompileO
   Reader reader(text);
   const std::string_view assembly = reader.field(), report = reader.field();
   const auto initiation_interval = static_cast<unsigned>(reader.number());
-  const auto least_interval = static_cast<unsigned>(reader.number());
+  const auto min_interval = static_cast<unsigned>(reader.number());
   const bool pipelined = reader.number() != 0;
   std::vector<std::string> remarks;
   for (std::size_t n = reader.number(); n > 0 && reader.valid(); --n)
@@ -109,7 +109,7 @@ bool restore(std::string_view text, std::string_view kernel_name, const CompileO
   result.report = report;
   result.remarks = std::move(remarks);
   result.initiation_interval = initiation_interval;
-  result.least_interval = least_interval;
+  result.min_interval = min_interval;
   result.pipelined = pipelined;
   return true;
 }

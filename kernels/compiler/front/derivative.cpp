@@ -11,7 +11,7 @@ namespace {
 /// Longer guards become one condition, so that they take no more time than the numbers.
 constexpr std::size_t longest_guard = 64;
 /// Of more derivatives of one number no pairs of opposite conditions are looked for.
-constexpr std::size_t most_pairs = 16;
+constexpr std::size_t max_pairs = 16;
 
 /// Whether the result is rounded to the type of its node.
 constexpr bool rounds(Fn fn) noexcept {
@@ -285,7 +285,7 @@ GuardedValue Derivative::merged(const Terms& terms) {
     else
       same->value = sum(same->value, term.value);
   }
-  for (std::size_t i = 0; i < sums.size() && sums.size() <= most_pairs; ++i)
+  for (std::size_t i = 0; i < sums.size() && sums.size() <= max_pairs; ++i)
     for (std::size_t k = i + 1; k < sums.size(); ++k) {
       const auto at = opposite_at(sums[i].guard, sums[k].guard);
       if (!at) continue;

@@ -63,7 +63,7 @@ struct CompileResult {
   std::vector<std::string> remarks;  ///< decisions of the compiler, one sentence each
   /// Instructions between the starts of two sources, and the lower bound of that number for the
   /// chosen number of targets per PE.
-  unsigned initiation_interval = 0, least_interval = 0;
+  unsigned initiation_interval = 0, min_interval = 0;
   bool pipelined = false;   ///< sources overlap
   bool from_cache = false;  ///< whether it is an earlier compilation, of the same text and options
   bool ok() const noexcept { return program.has_value(); }

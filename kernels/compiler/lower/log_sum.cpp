@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Where Builder::exponential ends, too.
-constexpr double least_exponent = -700;
+constexpr double min_exponent = -700;
 
 }  // namespace
 
@@ -103,7 +103,7 @@ void Builder::add_exponential(const LogSum& log_sum, std::size_t contribution,
   written_before(writes.most, reads_most);
   const Ref opposite = emit(Op::Fsub, Width::Long, immediate(0), difference);
   const Ref negative = emit(Op::Fmin, Width::Long, difference, opposite);
-  const Ref limited = emit(Op::Fmax, Width::Long, negative, immediate(least_exponent));
+  const Ref limited = emit(Op::Fmax, Width::Long, negative, immediate(min_exponent));
   const Ref e = exponential_of(limited, {}, accuracy);
   const MaskId larger = new_mask();
   const OpId compares = set_mask(larger, Op::Fsub, most, x, MaskFlag::Negative, none, true);

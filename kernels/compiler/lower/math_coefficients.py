@@ -169,7 +169,7 @@ def share(m):
     return mpf(1) / 4 if m == 0 else mpf(1) / 2 if m <= 4 else mpf(3) / 4
 
 
-def least_degree(f, a, b, weight, tolerance, first):
+def min_degree(f, a, b, weight, tolerance, first):
     """The coefficients of the smallest degree, from `first` on, that reaches a tolerance."""
     for degree in range(first, 60):
         c, error = remez(f, a, b, degree, weight, 80)
@@ -182,9 +182,9 @@ def print_boys():
         for m in ORDERS:
             end = mpf(m + 8)
             start = (m // 2, 0) if precision == "short" else (8 + m // 2, 4)
-            near = least_degree(lambda w: boys(m, w + end / 2) * mp.exp(share(m) * (w + end / 2)), -end / 2, end / 2,
+            near = min_degree(lambda w: boys(m, w + end / 2) * mp.exp(share(m) * (w + end / 2)), -end / 2, end / 2,
                                 lambda w: mp.exp(-share(m) * (w + end / 2)) / boys(m, w + end / 2), tolerance, start[0])
-            far = least_degree(lambda u: upper_gamma(m, u), 0, 1 / end,
+            far = min_degree(lambda u: upper_gamma(m, u), 0, 1 / end,
                                lambda u: mp.exp(-1 / u) * u / 2 / boys(m, 1 / u) + tiny if u > 0 else tiny, tolerance,
                                start[1])
             print_array(f"boys_near_{precision}_{m}", near)

@@ -59,7 +59,7 @@ class ModuloScheduler {
     ScheduleAttempt attempt;
     if (s_.violations() == 0) attempt.found = search(judge);
     attempt.changes = s_.changes();
-    attempt.waiting = least_waiting_;
+    attempt.waiting = min_waiting_;
     attempt.rejected = rejected_;
     return attempt;
   }
@@ -127,7 +127,7 @@ class ModuloScheduler {
       waiting_.pop_back();
       if (!place_free(op) && !ejection_.place(op, steps_, waiting_)) return false;
       storage_.leave_local_memory(s_.time(op));
-      least_waiting_ = std::min(least_waiting_, waiting_.size());
+      min_waiting_ = std::min(min_waiting_, waiting_.size());
       if (waiting_.size() < fewest_) {
         fewest_ = waiting_.size();
         last_progress_ = steps_;
@@ -270,7 +270,7 @@ class ModuloScheduler {
   int reserved_ = 0;  ///< shorts of the register file that stay free
   std::uint64_t steps_ = 0, last_progress_ = 0;
   std::size_t fewest_ = std::numeric_limits<std::size_t>::max();
-  std::size_t least_waiting_ = std::numeric_limits<std::size_t>::max();
+  std::size_t min_waiting_ = std::numeric_limits<std::size_t>::max();
   std::vector<ValueId> fields_;
   // Scratch space.
   std::vector<int> times_;

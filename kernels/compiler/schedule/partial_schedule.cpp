@@ -51,14 +51,14 @@ PartialSchedule::PartialSchedule(const Problem& problem, unsigned ii)
       if (v != none && std::ranges::count(data.values, v) == 0) data.values.push_back(v);
     };
     add(op.out);
-    if (op.out != none) ++data.least_accesses;
-    if (data.local) ++data.least_accesses;
+    if (op.out != none) ++data.min_accesses;
+    if (data.local) ++data.min_accesses;
     for (const Ref& r : op.in) {
       if (r.kind != Ref::Kind::Value) continue;
       add(r.value);
       data.updates = data.updates || r.value == op.out;
       const bool again = &r == &op.in[1] && op.in[0].kind == r.kind && op.in[0].value == r.value;
-      if (!again && loop_.value(r.value).uses.size() == 1) ++data.least_accesses;
+      if (!again && loop_.value(r.value).uses.size() == 1) ++data.min_accesses;
     }
   }
   for (std::size_t b = 0; b < problem.blocks.size(); ++b) {

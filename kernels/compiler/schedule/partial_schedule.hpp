@@ -67,7 +67,7 @@ class PartialSchedule {
     const int accesses = r.used[0] + r.used[1] + r.used[2] + r.used[3] + r.used[4];
     constexpr int limit = 6;  // of the register file, local memory and T together
     return r.ops[data.slot] == none &&
-           accesses + data.least_accesses <= (data.dmul || r.dmuls > 0 ? 2 : 1) * limit;
+           accesses + data.min_accesses <= (data.dmul || r.dmuls > 0 ? 2 : 1) * limit;
   }
   /// Whether the operation has to be scheduled: false for a field's load while the field is in a
   /// block, and for a block without fields.
@@ -113,7 +113,7 @@ class PartialSchedule {
  private:
   struct OpData {
     std::uint8_t slot = 0;
-    int least_accesses = 0;  ///< accesses that no other operation shares, besides those to BM
+    int min_accesses = 0;  ///< accesses that no other operation shares, besides those to BM
     bool dmul = false, local = false, predicated = false;
     bool updates = false;  ///< reads the value that it writes
     ValueId out = none;

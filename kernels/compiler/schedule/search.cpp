@@ -16,7 +16,7 @@ constexpr std::array<double, 4> lengths{1.3, 2.0, 1.1, 1.6};
 /// Intervals of the first attempts, relative to the smallest lower bound.
 constexpr std::array<double, 6> first_ratios{1.25, 1.5, 2, 2.7, 3.6, 5};
 /// Intervals of the first attempts relative to the lower bound of the alternative, at least.
-constexpr double least_ratio = 1.2;
+constexpr double min_ratio = 1.2;
 
 /// The first schedule of an alternative is built from nothing. Every later attempt begins with the
 /// last one, from which it removes instructions at random, and places what was there again. Of the
@@ -82,8 +82,8 @@ class AlternativeSearch {
     // What was rejected once will be rejected again.
     c.waiting = result.found ? 0 : result.waiting + 2 * result.rejected;
     // An attempt that ends at once has its price, too: the search ends.
-    const std::uint64_t least_changes = 10 * alternative.problem->loop->ops.size() + 10;
-    left_ -= std::min(left_, std::max(result.changes, least_changes));
+    const std::uint64_t min_changes = 10 * alternative.problem->loop->ops.size() + 10;
+    left_ -= std::min(left_, std::max(result.changes, min_changes));
     if (options_.progress)
       options_.progress(1 - static_cast<double>(left_) / static_cast<double>(options_.changes));
     if (!result.found) return false;
@@ -97,7 +97,7 @@ class AlternativeSearch {
     for (const double ratio : first_ratios) {
       const auto ii = static_cast<unsigned>(std::ceil(least_ * ratio));
       for (Configuration& c : configurations_) {
-        if (left_ == 0 || bound(c.alternative) * least_ratio > ii) continue;
+        if (left_ == 0 || bound(c.alternative) * min_ratio > ii) continue;
         if (attempt(c, ii, short_attempt(c) / 2)) return true;
       }
     }

@@ -93,7 +93,7 @@ MovingSource Cluster::predicted(MovingSource p) const {
 KernelFeatures Cluster::features_for(std::size_t n, const Targets& targets) const {
   // Another kernel for the rest of a block of i-particles would get all j-particles anew.
   const bool many =
-      n >= NeighbourLists::least_on_device || (jobs_.features().lists && time_ == predicted_time_);
+      n >= NeighbourLists::min_on_device || (jobs_.features().lists && time_ == predicted_time_);
   const bool lists = list_demand_.is_expected() && jobs_.device_makes_lists() &&
                      targets.h2 != nullptr && many && n <= NeighbourLists::max_on_device;
   return {wants_nearest_ || !targets.one_eps2, lists};

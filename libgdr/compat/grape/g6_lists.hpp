@@ -17,7 +17,7 @@ class NeighbourLists {
   /// For fewer i-particles the host finds lists in less time: a device processes as many at once.
   /// Measured beside 1024 and 16384 j-particles, relative to calls without lists: 1.2 for one, 1.5
   /// for four, 2.0 for eight and 2.5 for sixteen on the host; 2.2, 2.4, 2.3 and 1.8 on the device.
-  static constexpr std::size_t least_on_device = 12;
+  static constexpr std::size_t min_on_device = 12;
   /// Lists of more i-particles, 100 MB, are not made by the device.
   static constexpr std::size_t max_on_device = 1 << 16;
 

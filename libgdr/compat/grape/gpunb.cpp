@@ -20,7 +20,7 @@ namespace {
 
 constexpr int failed = -1;
 /// Relative difference of squared distances that no rounding bridges.
-constexpr double least_gap = 1e-10;
+constexpr double min_gap = 1e-10;
 constexpr std::ptrdiff_t row = 3 * sizeof(double);
 using Row = double[3];
 
@@ -146,7 +146,7 @@ class Regular {
   /// added to the sums. Targets with more than the device can list are left for a search.
   void run_with_lists(const RegularRequest& r, std::vector<std::size_t>& left) {
     radius2_.resize(r.n);
-    for (std::size_t i = 0; i < r.n; ++i) radius2_[i] = r.h2[i] * (1 + least_gap);
+    for (std::size_t i = 0; i < r.n; ++i) radius2_[i] = r.h2[i] * (1 + min_gap);
     compute(r);
     for (std::size_t i = 0; i < r.n; ++i) {
       const auto count = static_cast<std::size_t>(counts_[i]);
@@ -233,7 +233,7 @@ class Regular {
       const Gap gap = find_within_soon(positions(), velocities(), m, std::to_array(r.x[i]),
                                        std::to_array(r.v[i]), r.dt[i], r.h2[i], lists_[i],
                                        by_mass_ ? masses() : nullptr);
-      uncertain_[i] = gap.outside - gap.inside <= least_gap * gap.outside;
+      uncertain_[i] = gap.outside - gap.inside <= min_gap * gap.outside;
       radius2_[i] = r.h2[i];
       if (r.h2[i] > 0)
         radius2_[i] = std::isfinite(gap.outside) ? 0.5 * (gap.inside + gap.outside)

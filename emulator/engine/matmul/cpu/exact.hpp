@@ -86,7 +86,7 @@ class ExactMatmul {
         interval.most = h > interval.most ? h : interval.most;
       }
       interval.least = least < interval.least ? least : interval.least;
-      row.least[panel * row.least_step] = static_cast<std::int16_t>(least);
+      row.least[panel * row.min_step] = static_cast<std::int16_t>(least);
     }
   }
 
@@ -194,8 +194,8 @@ class ExactMatmul {
     int most() const { return a->most + b->most - 2 * bias; }
     bool finite() const { return a->most < last_exponent && b->most < last_exponent; }
     /// The smallest factors of both are rarely in the same product.
-    int least_of_products(std::size_t depth) const {
-      return Host::least_sum(a_least, b_least, depth) - 2 * bias;
+    int min_of_products(std::size_t depth) const {
+      return Host::min_sum(a_least, b_least, depth) - 2 * bias;
     }
   };
 
@@ -221,7 +221,7 @@ class ExactMatmul {
     const int margin = 9 + log_depth_, most = block.most();
     int least = block.least();
     if (least < shared_.exponent + margin + 8) {
-      least = block.least_of_products(t_.factors.depth);
+      least = block.min_of_products(t_.factors.depth);
       if (least > most) least = most;
     }
     // Within this range nothing overflows, and no tail underflows.

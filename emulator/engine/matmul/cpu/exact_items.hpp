@@ -15,7 +15,7 @@ class ExactItems {
   static std::size_t groups(const MatmulTask& t) { return (t.columns + nr - 1) / nr; }
   /// Doubles of memory.
   static std::size_t size(const MatmulTask& t) {
-    return groups(t) * group_size(t) + intervals_size(t) + least_size(t);
+    return groups(t) * group_size(t) + intervals_size(t) + min_size(t);
   }
 
   ExactItems(const MatmulTask& t, double* memory)
@@ -65,7 +65,7 @@ class ExactItems {
   static std::size_t intervals_size(const MatmulTask& t) {
     return whole_lines(groups(t) * blocks(t));
   }
-  static std::size_t least_size(const MatmulTask& t) {
+  static std::size_t min_size(const MatmulTask& t) {
     return whole_lines((groups(t) * blocks(t) * t.factors.depth + 3) / 4);
   }
   static std::size_t whole_lines(std::size_t doubles) { return (doubles + 7) / 8 * 8; }

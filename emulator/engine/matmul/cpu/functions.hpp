@@ -69,7 +69,7 @@ struct LongRow {
   ExponentInterval* intervals = nullptr;  ///< intervals to extend; initially {last_exponent, 0}
   std::size_t interval_step = 0;
   std::int16_t* least = nullptr;  ///< the least exponent of the panel's PEs
-  std::size_t least_step = 0;
+  std::size_t min_step = 0;
 };
 
 /// The machine's sums, bit for bit.

@@ -99,24 +99,24 @@ struct Avx2 {
     ExponentInterval interval{last_exponent, 0};
     for (std::size_t k = 0; k < n; ++k) {
       std::uint64_t row[4];
-      int least_here = last_exponent;
+      int min_here = last_exponent;
       for (std::size_t j = 0; j < 4; ++j) {
         const std::uint64_t x = columns[j] == nullptr ? 0 : columns[j][k];
         const int e = static_cast<int>(x >> 52 & last_exponent);
         row[j] = x & ~std::uint64_t{7};
         if (e == 0) row[j] = x & std::uint64_t{1} << 63;
         if (e == last_exponent) row[j] = x;
-        if (e != 0 && e < least_here) least_here = e;
+        if (e != 0 && e < min_here) min_here = e;
         if (e > interval.most) interval.most = e;
       }
       __builtin_memcpy(to + 4 * k, row, sizeof row);
-      least[k] = static_cast<std::int16_t>(least_here);
-      if (least_here < interval.least) interval.least = least_here;
+      least[k] = static_cast<std::int16_t>(min_here);
+      if (min_here < interval.least) interval.least = min_here;
     }
     return interval;
   }
   /// The least a[k] + b[k].
-  static int least_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
+  static int min_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
     constexpr std::int16_t none = 2 * last_exponent;
     __m256i least = _mm256_set1_epi16(none);
     std::size_t k = 0;

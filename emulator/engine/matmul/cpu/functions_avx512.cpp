@@ -107,7 +107,7 @@ struct Avx512 {
             static_cast<int>(_mm512_reduce_max_epi64(high))};
   }
   /// The least a[k] + b[k].
-  static int least_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
+  static int min_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {
     __m512i least = _mm512_set1_epi16(2 * last_exponent);
     for (std::size_t k = 0; k < n; k += 32) {
       const auto lanes = static_cast<__mmask32>(n - k < 32 ? (1U << (n - k)) - 1 : ~0U);

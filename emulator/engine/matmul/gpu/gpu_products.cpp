@@ -18,7 +18,7 @@
 namespace gdr {
 namespace {
 
-/// Multiplications that a pair of a target and a source stands for (Gpu::least_pairs).
+/// Multiplications that a pair of a target and a source stands for (Gpu::min_pairs).
 constexpr double multiplications_of_pair = 1000, exact_multiplications_of_pair = 100;
 
 /// The cards of an engine, and the last failure of one of them.
@@ -27,8 +27,8 @@ class SharedMatmul final : public MatmulDevice {
   explicit SharedMatmul(std::vector<std::shared_ptr<MatmulCard>> cards)
       : cards_(std::move(cards)) {}
 
-  double least_multiplications() const override {
-    return first().gpu->least_pairs *
+  double min_multiplications() const override {
+    return first().gpu->min_pairs *
            (first().exact() ? exact_multiplications_of_pair : multiplications_of_pair);
   }
   std::unique_ptr<DeviceProducts> products() override;

@@ -9,8 +9,7 @@ namespace gdr::native {
 namespace {
 
 /// Items per conversion task: some for each of many threads, but not more than caches hold.
-constexpr std::uint64_t least_items_a_task = 128, max_items_a_task = 2048,
-                        good_number_of_tasks = 32;
+constexpr std::uint64_t min_items_a_task = 128, max_items_a_task = 2048, good_number_of_tasks = 32;
 
 }  // namespace
 
@@ -66,7 +65,7 @@ void LaneSources::prepare(std::span<const RecordSegment> segments,
         range.end() == items ? groups_ : numbering_.group_of(range.end() + group - 1);
     if (!view_.is_new()) changes_.add({first, end - first});
     const std::uint64_t a_task =
-        std::clamp(range.count / good_number_of_tasks, least_items_a_task, max_items_a_task);
+        std::clamp(range.count / good_number_of_tasks, min_items_a_task, max_items_a_task);
     changed_.push_back({first, end, divide_up(a_task, group * SourceWindows::groups)});
   }
   for (const Changed& c : changed_) {

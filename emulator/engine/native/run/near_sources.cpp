@@ -11,7 +11,7 @@ namespace gdr::native {
 namespace {
 
 /// Fewer sources are not tested.
-constexpr std::uint64_t least_sources = 32;
+constexpr std::uint64_t min_sources = 32;
 /// Sources that are left out together.
 constexpr std::uint64_t tested_at_once = 8;
 /// The squares of distances here and in the program are rounded differently.
@@ -140,7 +140,7 @@ void NearSources::begin(const CutoffWords& words, const std::uint64_t* targets,
   targets_ = targets;
   target_count_ = target_count;
   all_ = all;
-  if (all.count < least_sources) return;
+  if (all.count < min_sources) return;
   for (std::vector<double>& x : at_)
     if (x.size() < all.count) x.resize(all.count);
   if (near_.size() < all.count) near_.resize(all.count);
@@ -168,7 +168,7 @@ void NearSources::set_box(std::size_t first, std::size_t count) {
 }
 
 LoopSources NearSources::select(std::size_t first, std::size_t count) {
-  if (all_.count < least_sources) return all_;
+  if (all_.count < min_sources) return all_;
   set_box(first, count);
   find_near(at_[0].data(), at_[1].data(), at_[2].data(), all_.count, low_.data(), high_.data(),
             radius2_ * (1 + distance_rounding), near_.data());

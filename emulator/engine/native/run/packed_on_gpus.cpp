@@ -13,7 +13,7 @@ namespace {
 /// launch: 262144 threads.
 constexpr std::uint64_t gpu_vectors_a_task = 4, gpu_vectors_a_launch = 8192;
 /// Threads that are worth a launch, if each has a target of its own.
-constexpr std::uint64_t least_threads = 1024;
+constexpr std::uint64_t min_threads = 1024;
 
 }  // namespace
 
@@ -36,9 +36,9 @@ double PackedOnGpus::pairs_with(std::uint64_t targets) const noexcept {
 bool PackedOnGpus::takes(const Pass& pass, std::uint64_t targets) {
   if (cards_.empty() || !compiled_.section(Section::Body)->may_run_on_gpu()) return false;
   const Gpu& gpu = *compiled_.gpus.front();
-  const double least = gpu.least_pairs, pairs = pairs_with(targets);
+  const double least = gpu.min_pairs, pairs = pairs_with(targets);
   // A thread of a GPU is slower than one of the processor: few are not worth a launch.
-  const bool few = targets < least_threads && !shares_iterations(pass);
+  const bool few = targets < min_threads && !shares_iterations(pass);
   if (few && least != 0) return false;
   return gpu.measured_if_bits_differ ? place_.on_gpu(pairs, least) : pairs >= least;
 }

@@ -15,7 +15,7 @@ constexpr std::uint64_t items_a_slice = 16384, max_slices = 8;
 constexpr std::uint64_t iterations_a_slice = 2048;
 /// Minimum number of iterations that lanes save which divide the sources: beside fewer, it takes as
 /// long to make vectors of sources and to join the lanes.
-constexpr std::uint64_t least_saved_iterations = 1536;
+constexpr std::uint64_t min_saved_iterations = 1536;
 
 bool has_lists(const CompiledSection& body) {
   return std::ranges::any_of(body.kernels(),
@@ -77,7 +77,7 @@ bool SourceSlices::divides_over_lanes(const Pass& pass, std::uint64_t targets) c
   if (vectors_ == nullptr || !adds_in_any_order(pass, loaded_)) return false;
   const std::uint64_t lanes = vectors_->lanes(), groups = lanes_->group_count();
   const std::uint64_t vectors = vectors_for(targets, true);
-  return 2 * vectors <= lanes && groups * (lanes - vectors) >= least_saved_iterations * lanes &&
+  return 2 * vectors <= lanes && groups * (lanes - vectors) >= min_saved_iterations * lanes &&
          groups <= groups_between_polls * lanes / 2 * slices_over_lanes(pass, targets);
 }
 

@@ -38,7 +38,7 @@ TargetBlocks::TargetBlocks(const CompiledProgram& compiled, const LoadedProgram&
       fills_vectors_(fills_vectors) {
   if (!plan.usable) return;
   for (const BmStore& store : compiled.section(Section::Start)->bm_stores())
-    least_pes_ = std::max(least_pes_, store.pe + 1);
+    min_pes_ = std::max(min_pes_, store.pe + 1);
 }
 
 bool TargetBlocks::make_image(const Pass& pass) {
@@ -88,7 +88,7 @@ std::uint64_t TargetBlocks::pes_for(const TargetGroup& group, std::uint64_t copi
 /// other. A packed run never reads stale words of another program.
 BlockState& TargetBlocks::provide(std::uint32_t pes) const {
   PackedBlock& packed = packed_block;
-  pes = std::max(pes, least_pes_);
+  pes = std::max(pes, min_pes_);
   const std::uint32_t had = packed.chip.geometry.pes_per_block;
   const bool fits = !packed.chip.blocks.empty() && had >= pes &&
                     packed.chip.geometry == one_block(geometry_, had);

@@ -65,7 +65,7 @@ class TargetBlocks {
   const PackedPlan& plan_;
   const bool fills_vectors_;
   /// PEs of a block: whole vectors of the host, and those whose words section Start stores.
-  std::uint32_t least_pes_ = 16;
+  std::uint32_t min_pes_ = 16;
   ChipState image_;  ///< a block after Init, with parameters
   Params image_params_;
   bool image_made_ = false, image_usable_ = false;

@@ -11,7 +11,7 @@ namespace {
 constexpr int float_bias = 127;
 /// A function vanishes at 2^-100: a polynomial of e^f is scaled by this power, and its exponent
 /// ends at the least one of floats.
-constexpr int scaled_by = 27, least_exponent = -float_bias + scaled_by;
+constexpr int scaled_by = 27, min_exponent = -float_bias + scaled_by;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Ref ExponentialSteps::exponential_by_scaling(Ref x) {
 Ref ExponentialSteps::exponential(Ref x) {
   if (scales_) return exponential_by_scaling(x);
   constexpr double end = 89;
-  const Ref limited = at_most(at_least(x, least_exponent * M_LN2), end);
+  const Ref limited = at_most(at_least(x, min_exponent * M_LN2), end);
   const Rounded r = rounded(limited, M_LOG2E, float_bias - scaled_by);
   const Ref f = rest_of_logarithm(limited, r.n);
   const double scale = std::ldexp(1.0, scaled_by);
@@ -165,7 +165,7 @@ Ref ExponentialSteps::power_of_two(Ref head, Ref tail, Ref y) {
     const auto value = std::bit_cast<double>(g_[y].bits);
     rest = fma(head, number(value - head_of(value)), rest);
   }
-  const Ref limited = at_most(at_least(product, least_exponent), end);
+  const Ref limited = at_most(at_least(product, min_exponent), end);
   const Rounded r = rounded(limited, 1, float_bias - scaled_by);
   const Ref f = add(sub(limited, r.n), at_most(at_least(rest, -0.5), 0.5));
   const double scale = std::ldexp(1.0, scaled_by);

@@ -10,8 +10,8 @@ bool is_signed_extremum(Op op) { return op == Op::Imin || op == Op::Imax; }
 SlotResult LongExtrema::result(const Arithmetic& slot, SymbolicWord a, SymbolicWord b) {
   if (const auto extremum = extremum_of_shorts(slot, a, b))
     return {*extremum, integers_.flag_of(slot.mask.flag, *extremum)};
-  if (const auto least = least_number(slot, a, b)) return {*least, no_ref};
-  if (const auto least = least_number(slot, b, a)) return {*least, no_ref};
+  if (const auto least = min_number(slot, a, b)) return {*least, no_ref};
+  if (const auto least = min_number(slot, b, a)) return {*least, no_ref};
   const SymbolicWord extremum = extremum_of_longs(slot, a, b);
   return {extremum, integers_.flag_of(slot.mask.flag, extremum)};
 }
@@ -42,8 +42,8 @@ bool LongExtrema::is_sum_of_squares(Ref r) const {
 /// Kernels pack a number above an integer to find the smallest number, and the integer that belongs
 /// to it: the least long. Numbers that are not negative are ordered like their bits, and are
 /// compared as such, which spares many operations.
-std::optional<SymbolicWord> LongExtrema::least_number(const Arithmetic& slot, SymbolicWord key,
-                                                      SymbolicWord other) {
+std::optional<SymbolicWord> LongExtrema::min_number(const Arithmetic& slot, SymbolicWord key,
+                                                    SymbolicWord other) {
   if (slot.op != Op::Imin || slot.mask.flag != MaskFlag::None) return std::nullopt;
   if (!c_.prefers_number(key.upper) || c_.is_constant(key.upper)) return std::nullopt;
   const Ref x = c_.short_number(key.upper);

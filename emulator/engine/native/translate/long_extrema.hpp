@@ -17,8 +17,8 @@ class LongExtrema {
  private:
   bool is_widened(const Operand& x, SymbolicWord word) const;
   bool is_sum_of_squares(Ref r) const;
-  std::optional<SymbolicWord> least_number(const Arithmetic& slot, SymbolicWord key,
-                                           SymbolicWord other);
+  std::optional<SymbolicWord> min_number(const Arithmetic& slot, SymbolicWord key,
+                                         SymbolicWord other);
   std::optional<SymbolicWord> extremum_of_shorts(const Arithmetic& slot, SymbolicWord a,
                                                  SymbolicWord b);
   SymbolicWord extremum_of_longs(const Arithmetic& slot, SymbolicWord a, SymbolicWord b);

@@ -7,9 +7,9 @@ namespace gdr::native {
 namespace {
 
 /// With fewer selections an iteration takes hardly longer than the test.
-constexpr std::size_t least_selections = 12;
+constexpr std::size_t min_selections = 12;
 /// The mask is one of the first comparisons: others decide whether a source counts at all.
-constexpr unsigned most_candidates = 6;
+constexpr unsigned max_rare_candidates = 6;
 
 bool is_condition(const Node& node) {
   return node.kind == Kind::Mask && node.op != NodeOp::Both && !is_leaf(node.op);
@@ -33,9 +33,9 @@ Segment test_of_rare_update(const Segment& loop, std::span<const std::uint32_t> 
   std::size_t selections = 0;
   for (std::uint32_t n = 0; n < loop.graph.size(); ++n)
     if (needed[n] && loop.graph[ref_to(n)].op == NodeOp::Select) ++selections;
-  if (selections < least_selections) return {};
+  if (selections < min_selections) return {};
   unsigned candidates = 0;
-  for (std::uint32_t n = 0; n < loop.graph.size() && candidates < most_candidates; ++n) {
+  for (std::uint32_t n = 0; n < loop.graph.size() && candidates < max_rare_candidates; ++n) {
     if (!needed[n] || !is_condition(loop.graph[ref_to(n)])) continue;
     ++candidates;
     const Segment without = rewritten(loop, [&](Graph& g, Ref r, const NodeMap&) {

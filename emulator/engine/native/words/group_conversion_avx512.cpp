@@ -88,8 +88,8 @@ void GroupLanes::set_conversion(Chunk& chunk, std::uint32_t lane, WordConversion
   const auto bit = static_cast<std::uint8_t>(1U << lane);
   chunk.lanes |= bit;
   chunk.compared[lane] = ~sign_bit;
-  chunk.offset[lane] = -least_normal;
-  chunk.greatest[lane] = infinity - least_normal;
+  chunk.offset[lane] = -min_normal;
+  chunk.greatest[lane] = infinity - min_normal;
   if (conversion == WordConversion::Integer) {
     constexpr std::uint64_t half = std::uint64_t{1} << 35;
     chunk.integers |= bit;

@@ -19,7 +19,7 @@ GDR_AVX512 inline __m512i all(std::uint64_t x) {
 }
 
 constexpr std::uint64_t sign_bit = std::uint64_t{1} << 63;
-constexpr std::uint64_t least_normal = std::uint64_t{1} << 52;
+constexpr std::uint64_t min_normal = std::uint64_t{1} << 52;
 constexpr std::uint64_t infinity = std::uint64_t{2047} << 52;
 constexpr std::uint64_t quiet_nan = infinity | (std::uint64_t{1} << 51);
 
@@ -47,7 +47,7 @@ GDR_AVX512 inline __m512i long_to_double(__m512i upper, __m512i lower) {
 /// port::canonical.
 GDR_AVX512 inline __m512i canonical(__m512i bits) {
   const __m512i magnitude = _mm512_and_epi64(bits, all(~sign_bit));
-  const __mmask8 zero = _mm512_cmplt_epu64_mask(magnitude, all(least_normal));
+  const __mmask8 zero = _mm512_cmplt_epu64_mask(magnitude, all(min_normal));
   const __mmask8 nan = _mm512_cmpgt_epu64_mask(magnitude, all(infinity));
   bits = _mm512_mask_and_epi64(bits, zero, bits, all(sign_bit));
   return _mm512_mask_mov_epi64(bits, nan, all(quiet_nan));

@@ -9,7 +9,7 @@ namespace {
 
 using jit::Op;
 
-constexpr Bounds tested_bits{least_tiny - fraction, size_tested};
+constexpr Bounds tested_bits{min_tiny - fraction, size_tested};
 
 Bounds product(Bounds a, Bounds b) {
   if (a == zero_bounds || b == zero_bounds) return zero_bounds;

@@ -15,8 +15,8 @@ constexpr Bounds zero_bounds{10000, -10000};
 /// The number of bits after a double's first one.
 constexpr int fraction = 52;
 /// Bounds of numbers that are read, and tested.
-constexpr Bounds read_bounds{least_read - fraction, size_of_read};
-constexpr int unit_of_factor = least_factor - fraction, unit_of_tiny = least_tiny - fraction;
+constexpr Bounds read_bounds{min_read - fraction, size_of_read};
+constexpr int unit_of_factor = min_factor - fraction, unit_of_tiny = min_tiny - fraction;
 
 inline Bounds either(Bounds a, Bounds b) {
   return {std::min(a.unit, b.unit), std::max(a.size, b.size)};

@@ -26,17 +26,17 @@ constexpr int smallest_unit = -1020, largest_size = 1022;
 
 /// A test of a number as bits of a set; those of rows that do not change are made before the loop.
 enum NumberTest : std::uint8_t {
-  test_read = 1,    ///< 0, or from 2^least_read to 2^size_of_read: what is read
-  test_factor = 2,  ///< 0, or at least 2^least_factor; of what is known to be no subnormal
-  test_tiny = 4,    ///< the same for 2^least_tiny
-  test_bits = 8,    ///< 0, or from 2^least_tiny to 2^size_tested: arbitrary bits
+  test_read = 1,    ///< 0, or from 2^min_read to 2^size_of_read: what is read
+  test_factor = 2,  ///< 0, or at least 2^min_factor; of what is known to be no subnormal
+  test_tiny = 4,    ///< the same for 2^min_tiny
+  test_bits = 8,    ///< 0, or from 2^min_tiny to 2^size_tested: arbitrary bits
   test_size = 16,   ///< below 2^size_tested
   /// As test_bits, of a selection between a number and a value that iterations do not change: the
   /// latter is tested before the loop, and counts where it is selected.
   test_selected = 32,
 };
-constexpr int least_read = -188, size_of_read = 128;
-constexpr int least_factor = -200, least_tiny = -700;
+constexpr int min_read = -188, size_of_read = 128;
+constexpr int min_factor = -200, min_tiny = -700;
 constexpr int size_tested = 300;
 /// Sums over iterations are tested every `iterations_between_tests` iterations to be below
 /// 2^size_of_sum; in between they stay finite.

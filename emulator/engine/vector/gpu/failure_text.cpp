@@ -42,11 +42,11 @@ ulong shifted_right(ulong a, ulong b) { return b < 64UL ? a >> b : 0UL; }
 
 void FailureText::begin() {
   out_.line("bool tailed = false, wrong = false;");
-  out_.line("uint least = ~0u, least_tiny = ~0u, largest = 0u, largest_sum = 0u;");
+  out_.line("uint least = ~0u, min_tiny = ~0u, largest = 0u, largest_sum = 0u;");
 }
 void FailureText::end(const char* word) {
-  out_.line("wrong |= least < {} - 1u | least_tiny < {} - 1u;", upper_half(least_factor),
-            upper_half(least_tiny));
+  out_.line("wrong |= least < {} - 1u | min_tiny < {} - 1u;", upper_half(min_factor),
+            upper_half(min_tiny));
   out_.line("wrong |= largest >= {} | largest_sum >= {};", upper_half(size_tested),
             upper_half(size_of_sum));
   out_.line("if (tailed | wrong)");
@@ -88,19 +88,19 @@ void FailureText::collect(StepId n, const char* failure, Level level) {
 void FailureText::test(StepId n, bool in_loop) {
   const std::uint8_t tests = loop_.tests.of_step[n];
   if ((tests & test_read) != 0 && !(in_loop && loop_.is_read(n)))
-    out_.line("wrong |= {};", outside(text_of_.bits(n), least_read, size_of_read));
+    out_.line("wrong |= {};", outside(text_of_.bits(n), min_read, size_of_read));
   if ((tests & test_bits) != 0 && !in_loop)
-    out_.line("wrong |= {};", outside(text_of_.bits(n), least_tiny, size_tested));
+    out_.line("wrong |= {};", outside(text_of_.bits(n), min_tiny, size_tested));
   if ((tests & test_bits) != 0 && in_loop) {
     out_.line("const uint u{} = upper_of_bits({});", n, text_of_.bits(n));
-    out_.line("{0} = min({0}, u{1} - 1u);", (tests & test_factor) != 0 ? "least" : "least_tiny", n);
+    out_.line("{0} = min({0}, u{1} - 1u);", (tests & test_factor) != 0 ? "least" : "min_tiny", n);
     out_.line("largest = max(largest, u{});", n);
     return;
   }
   if ((tests & test_factor) != 0)
     out_.line("least = min(least, upper({}) - 1u);", text_of_.number(n));
   if ((tests & test_tiny) != 0)
-    out_.line("least_tiny = min(least_tiny, upper({}) - 1u);", text_of_.number(n));
+    out_.line("min_tiny = min(min_tiny, upper({}) - 1u);", text_of_.number(n));
   if ((tests & test_size) != 0) out_.line("largest = max(largest, upper({}));", text_of_.number(n));
   if ((tests & test_selected) != 0) {
     const bool first = is_settled(loop_.step(n).in[1]);
@@ -127,7 +127,7 @@ void FailureText::test_rows() {
     if ((loop_.tests.of_step[n] & test_read) == 0) continue;
     const char name = loop_.row_of[n] < loop_.carried.size() ? 'r' : 'f';
     out_.line("wrong |= {};",
-              outside(fmt::format("{}{}", name, loop_.row_of[n]), least_read, size_of_read));
+              outside(fmt::format("{}{}", name, loop_.row_of[n]), min_read, size_of_read));
   }
   out_.line("}}");
 }
@@ -139,7 +139,7 @@ void FailureText::test_selected_values() {
     const StepId x = is_settled(s.in[1]) ? s.in[1] : s.in[2];
     const StepId later = carried_to(x);
     const auto outside_of = [&](const std::string& bits) {
-      return outside(bits, least_tiny, size_tested);
+      return outside(bits, min_tiny, size_tested);
     };
     out_.line("const bool bad{} = {};", n,
               later == no_step ? outside_of(text_of_.bits(x))

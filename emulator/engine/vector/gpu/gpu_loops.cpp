@@ -28,7 +28,7 @@ namespace {
 using Words = std::vector<std::uint64_t>;
 
 /// Interactions a second of a small device.
-constexpr double least_rate = 1e8;
+constexpr double min_rate = 1e8;
 /// Fewer than 2^29 terms of a sum (accumulator.hpp).
 constexpr std::uint64_t max_iterations = std::uint64_t{1} << 20;
 /// Threads that are worth a launch of their own beside another one.
@@ -197,7 +197,7 @@ class GpuBatch final : public LoopBatch {
     send(*runs, runs_here);
     send(*failures, failures_here);
     const std::size_t threads = blocks * loop_.threads();
-    LaunchLength length(threads, least_rate);
+    LaunchLength length(threads, min_rate);
     for (std::uint64_t begin = 0; begin < iterations;) {
       const Stopwatch timer;
       const std::uint64_t some =
@@ -240,7 +240,7 @@ class GpuLoopDevice final : public LoopDevice {
  public:
   explicit GpuLoopDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
   bool is_faster(double pairs) override {
-    return gpu_->measured ? choice_.on_gpu(pairs, gpu_->least_pairs) : pairs >= gpu_->least_pairs;
+    return gpu_->measured ? choice_.on_gpu(pairs, gpu_->min_pairs) : pairs >= gpu_->min_pairs;
   }
   void record(double pairs, bool here, double seconds) override {
     choice_.record(pairs, here, seconds);
