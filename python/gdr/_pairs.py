@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from . import _core
 from ._arrays import Floats, as_array, floats, number
 from ._box import periodic_box, three_bools
 from ._forces import KernelLike, kernel_of
-from ._interface import Results, param_numbers, rows
+from ._interface import Results, rows
 from ._open import DeviceLike, device_or_default
-from ._particles import ParticleArrays
+from ._particles import ParticleArrays, SumParams
 from ._precision import FloatRuns
-from .errors import UsageError
 from .results import ResultArrays
-
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,12 +89,12 @@ class PairSum:
             kernel = kernel_of(kernel)
             self.kernel = kernel
             self._periodic = three_bools(periodic)
-            self._left = set(kernel.names("param")) - kernel.softening
             radii = _radii(cutoff)
             edges = periodic_box(box, self._periodic)
             reach = None if skin is None else number("skin", skin)
         self._core = _core.PairSum(core, kernel.core, radii, edges, reach)
         self._float_runs = FloatRuns(core, kernel)
+        self._params = SumParams(kernel, self._core)
         self.set(**kernel.default_params())
         self.set(**params)
 
@@ -110,18 +108,8 @@ class PairSum:
             [6.636, 6.636]
         """
         with self._ranks.argument_checks():
-            numbers = self._param_numbers(params)
-        self._set_numbers(numbers)
-
-    def _param_numbers(self, params: Mapping[str, Any]) -> Dict[str, float]:
-        names = self.kernel._caller_names.params
-        given = {names.get(name, name): value for name, value in params.items()}
-        return dict(param_numbers(self.kernel, given))
-
-    def _set_numbers(self, numbers: Mapping[str, float]) -> None:
-        for name, value in numbers.items():
-            self._core.set(name, value)
-            self._left.discard(name)
+            numbers = self._params.numbers(params)
+        self._params.set(numbers)
 
     def __call__(
         self,
@@ -145,23 +133,16 @@ class PairSum:
         ``results``, ``out`` and ``dtype`` are those of ``Job.run``.
         """
         with self._ranks.argument_checks():
-            numbers = self._param_numbers(params)
-            left = self._left - set(numbers)
-            if left:
-                raise UsageError(f"missing params: {', '.join(sorted(left))}")
+            numbers = self._params.numbers_of_call(params)
             radii = None if cutoff is None else _radii(cutoff)
             edges = None if box is None else periodic_box(box, self._periodic)
-            call = ParticleArrays.checked(
-                self.kernel, pos, targets, sources, results, out, dtype
-            )
-        self._set_numbers(numbers)
+            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results, out, dtype)
+        self._params.set(numbers)
         if radii is not None:
             self._core.set_cutoff(radii)
         if edges is not None:
             self._core.set_box(edges)
-        self._core.run(
-            call.pos, call.target_pos, call.sources, call.targets, rows(call.results)
-        )
+        self._core.run(call.pos, call.target_pos, call.sources, call.targets, rows(call.results))
         self._float_runs.check()
         return call.named_results(self.kernel)
 

@@ -1,15 +1,16 @@
-"""Arguments of sums over particles: positions, and other arrays by name."""
+"""Arguments of sums over particles: positions, other arrays by name, and params."""
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Union
+from typing import Any, Dict, Mapping, NamedTuple, Optional, Protocol, Union
 
 import numpy as np
 
 from ._arrays import AnyArray, Floats, check_finite, floats
-from ._interface import Results, input_arrays, result_arrays, results_to_fill
+from ._interface import Results, input_arrays, param_numbers, result_arrays, results_to_fill
 from ._kernel import Kernel
 from ._outputs import Outputs
+from .errors import UsageError
 from .results import ResultArrays
 
 
@@ -77,7 +78,9 @@ class ParticleArrays(NamedTuple):
         read = {"pos": pos, "targets": at, **of_targets, **of_sources}
         outputs = Outputs.of(dtype, isinstance(wanted, Mapping), read)
         filled = result_arrays(kernel, wanted, m, 0, outputs)
-        outputs.check_no_overlap(inputs, of_all, {"pos": x} if y is None else {"pos": x, "targets": y})
+        outputs.check_no_overlap(
+            inputs, of_all, {"pos": x} if y is None else {"pos": x, "targets": y}
+        )
         return cls(x, y, inputs, of_all, filled, outputs)
 
     def named_results(self, kernel: Kernel) -> ResultArrays:
@@ -87,3 +90,35 @@ class ParticleArrays(NamedTuple):
         kernel._warn_not_finite(self.results, named, self.target_pos is None)
         finished = self.outputs.finished(self.results)
         return ResultArrays((callers.get(name, name), a) for name, a in finished.items())
+
+
+class _HasParams(Protocol):
+    def set(self, name: str, value: float) -> None: ...
+
+
+class SumParams:
+    """The params of a ``PairSum`` or ``TreeSum``, which last from call to call."""
+
+    def __init__(self, kernel: Kernel, core: _HasParams) -> None:
+        self._kernel = kernel
+        self._core = core
+        self._missing = set(kernel.names("param")) - kernel.softening
+
+    def numbers(self, params: Mapping[str, Any]) -> Dict[str, float]:
+        """Checked numbers by the names of the program."""
+        given = renamed(params, self._kernel._caller_names.params)
+        return dict(param_numbers(self._kernel, given))
+
+    def numbers_of_call(self, params: Mapping[str, Any]) -> Dict[str, float]:
+        """The same for a call. Raises UsageError if a param has no number yet."""
+        numbers = self.numbers(params)
+        missing = self._missing - set(numbers)
+        if missing:
+            raise UsageError(f"missing params: {', '.join(sorted(missing))}")
+        return numbers
+
+    def set(self, numbers: Mapping[str, float]) -> None:
+        """Use these numbers from now on."""
+        for name, value in numbers.items():
+            self._core.set(name, value)
+            self._missing.discard(name)

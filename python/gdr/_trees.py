@@ -8,11 +8,10 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 from . import _core
 from ._arrays import integer, number
 from ._forces import KernelLike, kernel_of
-from ._interface import Results, param_numbers, rows
+from ._interface import Results, rows
 from ._open import DeviceLike, device_or_default
-from ._particles import ParticleArrays
+from ._particles import ParticleArrays, SumParams
 from ._precision import FloatRuns
-from .errors import UsageError
 from .results import ResultArrays
 
 
@@ -114,9 +113,9 @@ class TreeSum:
             counts += [_count(name, value, 2**31 - 1) for name, value in given.items()]
         self.kernel = kernel
         self._report: Optional[TreeSumReport] = None
-        self._left = set(kernel.names("param")) - kernel.softening
         self._core = _core.TreeSum(core, kernel.core, accuracy, chosen_theta, *counts)
         self._float_runs = FloatRuns(core, kernel)
+        self._params = SumParams(kernel, self._core)
         self.set(**kernel.default_params())
         self.set(**params)
 
@@ -134,18 +133,8 @@ class TreeSum:
             ('qj',)
         """
         with self._ranks.argument_checks():
-            numbers = self._param_numbers(params)
-        self._set_numbers(numbers)
-
-    def _param_numbers(self, params: Mapping[str, Any]) -> Dict[str, float]:
-        names = self.kernel._caller_names.params
-        given = {names.get(name, name): value for name, value in params.items()}
-        return dict(param_numbers(self.kernel, given))
-
-    def _set_numbers(self, numbers: Mapping[str, float]) -> None:
-        for name, value in numbers.items():
-            self._core.set(name, value)
-            self._left.discard(name)
+            numbers = self._params.numbers(params)
+        self._params.set(numbers)
 
     def __call__(
         self,
@@ -168,14 +157,9 @@ class TreeSum:
         ``dtype`` are those of ``Job.run``.
         """
         with self._ranks.argument_checks():
-            numbers = self._param_numbers(params)
-            left = self._left - set(numbers)
-            if left:
-                raise UsageError(f"missing params: {', '.join(sorted(left))}")
-            call = ParticleArrays.checked(
-                self.kernel, pos, targets, sources, results, out, dtype
-            )
-        self._set_numbers(numbers)
+            numbers = self._params.numbers_of_call(params)
+            call = ParticleArrays.checked(self.kernel, pos, targets, sources, results, out, dtype)
+        self._params.set(numbers)
         fields = self._core.run(
             call.pos, call.target_pos, call.sources, call.targets, rows(call.results)
         )
