@@ -12,46 +12,22 @@ import numpy as np
 
 from . import _core
 from ._arrays import AnyArray, check_text, check_type, choice, integer
+from ._debug_files import drawing_of_chip, trace_of_pe
 from ._decorator import FunctionKernel
 from ._display import html_table
 from ._forces import ParticleKernel
 from ._interface import Results, input_arrays, param_numbers, result_arrays, rows
 from ._outputs import Outputs
 from ._kernel import Kernel
+from ._locations import Location, find_location
 from ._machine import MEMORIES, Flags, Position, decode, encode
-from ._names import advice
 from ._search import scheduled
-from ._traces import CLOCK_NS, UNITS, Drawing, Dump, Signal, draw_network, draw_pipeline, operations
 from .errors import UsageError
 from .results import ResultArrays
 
 _SECTIONS = ("start", "body", "end")
 _CHANGED = "background: #fff2b3; color: black"
 _AROUND = 4
-
-
-@dataclasses.dataclass(frozen=True)
-class Location:
-    """A variable of the kernel, or another name of a location, with its words."""
-
-    name: str
-    kind: str  #: "ivar", "jvar", "fvar", "param", "ovar", or "name" of other locations
-    memory: str  #: "registers", "local", "t", "broadcast"
-    address: int  #: address of the first word in shorts; of a source or output in the current group
-    long: bool  #: longs of two shorts, or shorts
-    words: int  #: number of words: one for each element of a vector
-    step: int  #: shorts from one word to the next
-    conversion: str  #: declared conversion; empty if none
-    reduction: str  #: declared reduction; empty if none
-
-    @property
-    def format(self) -> str:
-        """The format of ``Debugger.read`` for the declared conversion: "float" without one."""
-        if self.conversion.startswith("i64"):
-            return "int"
-        if self.conversion.startswith("f64fix."):
-            return "fixed." + self.conversion.split(".")[1]
-        return "raw" if self.conversion == "raw" else "float"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -241,11 +217,7 @@ class Debugger:
         shared = where.memory == "broadcast"
         block = integer("block", block)
         pes = range(self.pes) if pe is None and not shared else [integer("pe", pe or 0)]
-        words = [
-            (where.memory, block, p, where.address + e * where.step, where.long)
-            for p in pes
-            for e in elements
-        ]
+        words = [where.word(block, p, e) for p in pes for e in elements]
         return self._core.watch(words, name)
 
     def watch_word(
@@ -450,13 +422,8 @@ class Debugger:
         chosen = format or ("int" if where.format == "int" else "float")
         bits = encode(value, chosen, 72 if where.long else 36)
         for e in elements:
-            word = (where.memory, integer("block", block), integer("pe", pe))
-            address = where.address + e * where.step
-            self._core.write(
-                (*word, address, where.long),
-                bits >> 36 if where.long else 0,
-                bits & (2**36 - 1),
-            )
+            word = where.word(integer("block", block), integer("pe", pe), e)
+            self._core.write(word, bits >> 36 if where.long else 0, bits & (2**36 - 1))
 
     def results(self, names: Results = None) -> ResultArrays:
         """Results of the targets as they are now in the PEs, converted as declared."""
@@ -474,20 +441,7 @@ class Debugger:
 
     def _find(self, name: str) -> Tuple[Location, List[int]]:
         """The location of a name, and its chosen elements."""
-        check_type("name", name, str, "a string")
-        known = self.variables
-        stem, bracket, element = name.partition("[")
-        if name in known:
-            stem, bracket = name, ""
-        if stem not in known:
-            raise UsageError(f"unknown variable {stem!r}{advice([stem], list(known))}")
-        where = known[stem]
-        if not bracket:
-            return where, list(range(where.words))
-        number = element.rstrip("]")
-        if not element.endswith("]") or not number.isdecimal() or int(number) >= where.words:
-            raise UsageError(f"{name!r}: {stem} has elements 0 to {where.words - 1}")
-        return where, [int(number)]
+        return find_location(self.variables, name)
 
     def _check_pe(self, block: int, pe: int) -> None:
         integer("block", block, 0, self.blocks - 1)
@@ -525,40 +479,9 @@ class Debugger:
         chosen = [(name.partition("[")[0], *self._find(name)) for name in names]
         once = {(stem, e): where for stem, where, elements in chosen for e in elements}
         places = [(stem, where, e) for (stem, e), where in once.items()]
-        rows = _vcd_rows(places)
-        program = [Signal("section", "string", 1), Signal("text", "string", 1)]
-        program += [Signal("instruction", "integer", 32), Signal("iteration", "integer", 32)]
-        program += [Signal(unit, "wire", 1) for unit in UNITS]
-        of_pe = [Signal(row, *_vcd_kind(where)) for row, (_, where, _) in zip(rows, places)]
         title = f"{self.kernel.name}, block {block}, PE {pe}"
-        dump = Dump(title, {"program": program, "pe": of_pe})
-        before = self.position
-        try:
-            self._core.go_to(0)
-            iteration: Optional[int] = None
-            while True:
-                at = self.at
-                if at.iteration != iteration:  # sources of this iteration have other addresses
-                    iteration, now = at.iteration, self.variables
-                    words = [_word(now[stem], block, pe, e) for stem, _, e in places]
-                busy = {unit for unit, _ in operations(at.text)}
-                state: Dict[Tuple[str, str], Any] = {
-                    ("program", "section"): at.section or "ended",
-                    ("program", "text"): at.text,
-                    ("program", "instruction"): at.instruction,
-                    ("program", "iteration"): at.iteration,
-                }
-                state.update({("program", unit): unit in busy for unit in UNITS})
-                bits = np.array(self._core.words(words), np.uint64).reshape(-1, 2)
-                for row, (_, where, _), (upper, lower) in zip(rows, places, bits):
-                    state["pe", row] = _vcd_value(where, upper, lower)
-                dump.at(at.clock * CLOCK_NS, state)
-                if not at.section:
-                    break
-                self._core.step(1)
-            pathlib.Path(path).write_text(dump.text((at.clock + 1) * CLOCK_NS), encoding="ascii")
-        finally:
-            self._core.go_to(before)
+        trace = trace_of_pe(self._core, lambda: self.variables, title, places, block, pe)
+        pathlib.Path(path).write_text(trace, encoding="ascii")
 
     def write_svg(
         self, path: Union[str, "os.PathLike[str]"], name: Optional[str] = None, *, pe: int = 0
@@ -584,23 +507,21 @@ class Debugger:
         where, elements = self._find(shown)
         shown = shown if "[" in shown or where.words == 1 else f"{shown}[0]"
         self._check_pe(0, pe)
-        drawing = Drawing()
-        drawing.text(20, 24, f"{self._kernel.name}: clock {self.at.clock}", size=17)
-        top = 44.0
-        for section in _SECTIONS:
-            program = [(text, clocks) for text, _, _, clocks in self._core.listing(section)]
-            if program:
-                title = f"section {section}: units of every PE"
-                top = draw_pipeline(drawing, top, title, program)
         values = self.read(shown)
         column = values[:, 0] if where.memory == "broadcast" else values[:, pe, 0]
         operation, joined = where.reduction or "fadd", float("nan")
         if where.long and where.format != "raw":
             found = self.reduce(shown, operation)
             joined = float(found[0] if where.memory == "broadcast" else found[pe, 0])
-        title = f"{shown} in PE {pe} of each block, and the reduction network"
-        draw_network(drawing, top, title, [float(v) for v in column], operation, joined)
-        pathlib.Path(path).write_text(drawing.svg(), encoding="utf-8")
+        sections = [
+            (section, [(text, clocks) for text, _, _, clocks in self._core.listing(section)])
+            for section in _SECTIONS
+        ]
+        title = f"{self._kernel.name}: clock {self.at.clock}"
+        place = f"{shown} in PE {pe} of each block"
+        values_of_blocks = [float(v) for v in column]
+        drawing = drawing_of_chip(title, sections, place, values_of_blocks, operation, joined)
+        pathlib.Path(path).write_text(drawing, encoding="utf-8")
 
     # -- display -------------------------------------------------------------------------------
 
@@ -622,11 +543,7 @@ class Debugger:
         """Values of the kernel's variables in the chosen PE as texts."""
         block, pe = self._focus
         variables = [v for v in self.variables.values() if v.kind != "name"]
-        words = [
-            (v.memory, block, pe, v.address + e * v.step, v.long)
-            for v in variables
-            for e in range(v.words)
-        ]
+        words = [v.word(block, pe, e) for v in variables for e in range(v.words)]
         bits = np.array(self._core.words(words), np.uint64).reshape(-1, 2)
         shown, first = {}, 0
         for v in variables:
@@ -672,37 +589,6 @@ class Debugger:
         heading = f"block {block}, PE {pe}"
         table = f"<div><b>{heading}</b><table><tbody>{''.join(lines)}</tbody></table></div>"
         return html_table(title, program, ("", "number", "instruction")) + table
-
-
-def _word(where: Location, block: int, pe: int, element: int) -> Tuple[str, int, int, int, bool]:
-    """The place of an element."""
-    of = 0 if where.memory == "broadcast" else pe
-    return where.memory, block, of, where.address + element * where.step, where.long
-
-
-def _vcd_rows(places: Sequence[Tuple[str, Location, int]]) -> List[str]:
-    """Names of rows: f_0 for an element of a vector, f__0 beside a variable f_0."""
-    joint = "_"
-    while True:
-        rows = [f"{stem}{joint}{e}" if where.words > 1 else stem for stem, where, e in places]
-        if len(set(rows)) == len(rows):
-            return rows
-        joint += "_"
-
-
-def _vcd_kind(where: Location) -> Tuple[str, int]:
-    """Numbers as such; other words by their bits."""
-    if where.format == "float" or where.format.startswith("fixed."):
-        return "real", 64
-    return "wire", 72 if where.long else 36
-
-
-def _vcd_value(where: Location, upper: Any, lower: Any) -> Any:
-    """What a row of a trace has for a word: upper and lower short, or the lower one."""
-    if _vcd_kind(where)[0] == "wire":
-        return int(upper) << 36 | int(lower) if where.long else int(lower)
-    halves = (np.array([upper]), np.array([lower])) if where.long else (np.array([lower]), None)
-    return float(decode(*halves, where.format)[0])
 
 
 def debug(
