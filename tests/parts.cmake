@@ -29,7 +29,7 @@ set(parts_of_suites
     "python derivatives test_adjoint_reductions test_course test_derivatives test_gradients_page test_reductions"
     "python files test_nbody test_block_steps test_plots test_snapshots test_snapshot_layouts"
     "python frameworks test_ase test_rebound test_frameworks_page"
-    "python mpi test_mpi test_device"
+    "python mpi test_mpi test_mpi_libraries test_mpi_sums test_device"
     "python notebooks test_notebooks"
     "python simulations test_simulation_notebooks"
     "python trees test_gravity test_kernel_tree test_softening test_tree"
