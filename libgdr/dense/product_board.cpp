@@ -154,7 +154,7 @@ class BoardProduct {
 
   /// Sends the columns unless they are resident. Leading blocks of columns stay resident.
   void ensure_columns() {
-    ResidentSources& resident = slot_.contents.sources;
+    SentSources& resident = slot_.contents.sources;
     const std::size_t blocks = resident.revision == product_.streamed_revision ? resident.parts : 0;
     if (product_.columns.index < blocks) return;
     resident = {};

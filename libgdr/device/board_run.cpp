@@ -216,14 +216,14 @@ class BoardRun final : public BoardWork {
   const ChangeLog& changes() const { return job_.sources.changes(); }
 
   /// Whether the board holds these sources, complete or in part, as they are placed now.
-  bool has_them(const ResidentSources& resident) const {
+  bool has_them(const SentSources& resident) const {
     return all_fit_ && resident.revision != 0 && resident.partition == partition_ &&
            resident.parts == job_.slices.size();
   }
   /// Whether the board holds an earlier revision of all sources; `changed_` are those to be sent.
   bool has_earlier_sources() {
     changed_.clear();
-    const ResidentSources& resident = slot_.contents.sources;
+    const SentSources& resident = slot_.contents.sources;
     if (!has_them(resident) || !resident.arrived.empty() ||
         !changes().changes_since(resident.revision, changed_))
       return false;
@@ -265,7 +265,7 @@ class BoardRun final : public BoardWork {
 
   /// Sends the slice of this part as soon as it has arrived.
   void send_slice() {
-    ResidentSources& resident = slot_.contents.sources;
+    SentSources& resident = slot_.contents.sources;
     const std::size_t s = part_.slice;
     if (!has_them(resident) || resident.revision != changes().revision())
       resident = {changes().revision(), partition_, job_.slices.size(),
@@ -421,7 +421,7 @@ class BoardRun final : public BoardWork {
   const unsigned chips_;
   std::uint64_t sources_at_ = 0;         ///< payload offset of the sources, words
   std::uint64_t targets_at_ = 0;         ///< payload offset of the targets, words
-  std::optional<ResidentSources> sent_;  ///< sources resident after the list
+  std::optional<SentSources> sent_;  ///< sources resident after the list
   std::vector<ChangedRange> changed_;    ///< items that changed since those that are resident
   std::uint64_t active_ = 0;             ///< mask of the chips with targets in this batch
   std::size_t output_words_;             ///< words of an output item in a chip's memory

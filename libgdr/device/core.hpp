@@ -70,7 +70,7 @@ class BoardContents {
   }
   void invalidate() { *this = {}; }
 
-  ResidentSources sources = {};
+  SentSources sources = {};
   ResidentTile tile = {};
 
  private:

@@ -19,8 +19,10 @@ struct IndexRange {
   std::size_t first = 0, count = 0;
 };
 
-/// What a board's memories hold for its runs: sources of a job, or columns of a matrix.
-struct ResidentSources {
+/// Sources of a job, or columns of a matrix, that were sent to a board's memories: their revision
+/// at the host, from which SourceStore's log tells what to send next. The board need not be
+/// emulated.
+struct SentSources {
   Revision revision = 0;  ///< revision of the records; 0: none
   ChipPartition partition{};
   std::size_t parts = 0;  ///< number of slices of the sources, or of resident blocks of columns

@@ -165,18 +165,37 @@ struct Pieces {
   static constexpr std::size_t depth = 96, panels = 9, chips = 2;
   std::size_t columns;
   std::vector<double> factors, items;
+  std::vector<BoardMemory> memories;  ///< items of each chip, from word `address` on
+  static constexpr std::uint64_t address = 7;
 
   explicit Pieces(std::size_t n)
       : columns(n), factors(chips * panels * depth * panel_lanes), items(chips * columns * depth) {
     std::mt19937_64 random(2);
     for (double& x : factors) x = uniform(random);
     for (double& x : items) x = uniform(random);
+    for (std::size_t chip = 0; chip < chips; ++chip)
+      memories.emplace_back(address + columns * depth);
+    write_columns(0, columns);
+  }
+  /// Writes items to the memories of all chips, or of `only`.
+  void write_columns(std::size_t first, std::size_t count, std::size_t only = chips) {
+    for (std::size_t chip = 0; chip < chips; ++chip) {
+      if (only != chips && chip != only) continue;
+      const double* const from = items.data() + (chip * columns + first) * depth;
+      memories[chip].write(address + first * depth,
+                           {reinterpret_cast<const std::uint64_t*>(from), count * depth});
+    }
   }
   /// `most`: bytes of a buffer.
   std::vector<double> multiplied(DeviceNumbers numbers, std::size_t most) const {
     const auto device = matmul_on({open_gpu("")}, numbers, most);
     REQUIRE(device);
-    const auto products = device->products();
+    std::vector<char> unfit;
+    const std::vector<double> sums = multiplied_by(*device->products(), unfit);
+    REQUIRE(std::ranges::count(unfit, 1) == 0);
+    return sums;
+  }
+  std::vector<double> multiplied_by(DeviceProducts& products, std::vector<char>& unfit) const {
     std::vector<double> sums(columns * panels * panel_lanes);
     DeviceProduct product;
     product.blocks = 3;
@@ -187,15 +206,11 @@ struct Pieces {
       for (std::size_t block = 0; block < 3; ++block)
         product.pieces.push_back({factors.data() + (chip * 3 + block) * 32 * panel_lanes,
                                   chips * depth * panel_lanes, 32, chip, block * 32});
-    product.items.chips = chips;
     product.items.columns = columns;
     product.items.words = depth;
-    product.items.keys = {{1, 7, columns, depth}, {2, 7, columns, depth}};
-    product.items.view = [&](std::size_t chip, std::size_t first, std::size_t,
-                             std::vector<std::uint64_t>&) {
-      return reinterpret_cast<const std::uint64_t*>(items.data()) + chip * columns * depth + first;
-    };
-    REQUIRE(std::ranges::count(products->multiply(product), 1) == 0);
+    for (const BoardMemory& memory : memories)
+      product.items.segments.push_back({&memory, address, columns});
+    unfit = products.multiply(product);
     return sums;
   }
   void check(const std::vector<double>& sums, double tolerance) const {
@@ -226,6 +241,49 @@ TEST_CASE("a GPU multiplies matrices that exceed its buffers in pieces") {
     pieces.check(whole, numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12);
     REQUIRE(pieces.multiplied(numbers, 1U << 17) == whole);
   }
+}
+
+TEST_CASE("a product on a GPU uses new words of columns that were written after the last product") {
+  if (!use_gpu_for_all()) return;
+  const GpuBlas blas("own");
+  const DeviceNumbers numbers =
+      GENERATE(DeviceNumbers::Doubles, DeviceNumbers::Floats, DeviceNumbers::Exact);
+  const double tolerance = numbers == DeviceNumbers::Floats ? 1e-4 : 1e-12;
+  Pieces pieces(333);
+  const auto device = matmul_on({open_gpu("")}, numbers, 0);
+  const auto products = device->products();
+  std::vector<char> unfit;
+  pieces.check(pieces.multiplied_by(*products, unfit), tolerance);
+  const auto change = [&](std::size_t first, std::size_t count, std::size_t chip) {
+    for (std::size_t k = 0; k < count * Pieces::depth; ++k)
+      pieces.items[(chip * pieces.columns + first) * Pieces::depth + k] *= -0.5;
+    pieces.write_columns(first, count, chip);
+  };
+  const std::size_t writes[][3] = {{0, 1, 0}, {332, 1, 1}, {100, 50, 1}, {20, 300, 0}, {0, 333, 1}};
+  for (const auto& [first, count, chip] : writes) {
+    CAPTURE(first, count, chip);
+    change(first, count, chip);
+    if (first == 100) change(310, 2, 0);  // far from the other columns
+    const std::vector<double> sums = pieces.multiplied_by(*products, unfit);
+    pieces.check(sums, tolerance);
+    REQUIRE(std::ranges::count(unfit, 1) == 0);
+    REQUIRE(sums == pieces.multiplied(numbers, 0));
+  }
+  // A column beyond floats in one chip stays beyond them when the other chip's has changed.
+  if (numbers != DeviceNumbers::Floats) return;
+  double& large = pieces.items[(pieces.columns + 5) * Pieces::depth];
+  const double before = std::exchange(large, 1e200);
+  pieces.write_columns(5, 1, 1);
+  pieces.multiplied_by(*products, unfit);
+  REQUIRE(unfit[5] == 1);
+  change(5, 1, 0);
+  pieces.multiplied_by(*products, unfit);
+  REQUIRE(unfit[5] == 1);
+  REQUIRE(std::ranges::count(unfit, 1) == 1);
+  large = before;
+  pieces.write_columns(5, 1, 1);
+  pieces.check(pieces.multiplied_by(*products, unfit), tolerance);
+  REQUIRE(std::ranges::count(unfit, 1) == 0);
 }
 
 TEST_CASE("a library of a GPU multiplies matrices that exceed its buffers with the same bits") {
@@ -269,12 +327,9 @@ TEST_CASE("a matrix product on a GPU can be cancelled") {
   product.sums = sums.data();
   product.panels = {0};
   product.pieces = {{zeros.data(), 64 * panel_lanes, 64, 0, 0}};
-  product.items.chips = 1;
+  const BoardMemory memory(64);
   product.items.columns = product.items.words = 8;
-  product.items.view = [&](std::size_t, std::size_t first, std::size_t,
-                           std::vector<std::uint64_t>&) {
-    return reinterpret_cast<const std::uint64_t*>(zeros.data()) + first;
-  };
+  product.items.segments = {{&memory, 0, 8}};
   std::stop_source stop;
   stop.request_stop();
   const WorkMonitor monitor{stop.get_token()};

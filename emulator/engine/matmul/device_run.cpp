@@ -13,18 +13,12 @@ constexpr std::uint64_t items_to_store = 64;
 
 DeviceItems items_of(const ProductPass& pass) {
   DeviceItems items;
-  items.chips = pass.chips.size();
   items.columns = pass.items();
   items.words = pass.record_words();
   items.floats = pass.pattern.width == Width::Short;
-  const std::uint64_t address = pass.record_of(pass.first);
   for (const std::uint32_t chip : pass.chips)
-    items.keys.push_back(
-        key_of({&pass.state.memory_of(chip), address, items.columns}, items.words));
-  items.view = [&pass, address](std::size_t chip, std::size_t first, std::size_t count,
-                                std::vector<std::uint64_t>& copy) {
-    return pass.state.memory_of(pass.chips[chip]).view(address + first, count, copy);
-  };
+    items.segments.push_back(
+        {&pass.state.memory_of(chip), pass.record_of(pass.first), items.columns});
   return items;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,14 +23,12 @@ struct DevicePiece {
 
 /// Items, the columns of the product's other matrix: a record in each chip's memory.
 struct DeviceItems {
-  std::size_t chips = 0, columns = 0;
-  std::size_t words = 0;        ///< words of a record
-  bool floats = false;          ///< whether a word has two floats; else it is a double
-  std::vector<SourceKey> keys;  ///< revision and place of the items of each chip
-  /// Words of a chip's records, from word `first` of the first column on, in place or in `copy`.
-  std::function<const std::uint64_t*(std::size_t chip, std::size_t first, std::size_t count,
-                                     std::vector<std::uint64_t>& copy)>
-      view;
+  std::size_t columns = 0;
+  std::size_t words = 0;                ///< words of a record
+  bool floats = false;                  ///< whether a word has two floats; else it is a double
+  std::vector<RecordSegment> segments;  ///< records of all columns in the memory of each chip
+
+  std::size_t chips() const noexcept { return segments.size(); }
 };
 
 /// A product: for each column and each lane of the panels, the sum over all pieces. Exact products

@@ -32,6 +32,13 @@ bool ViewCache::update(std::span<const RecordSegment> segments, std::uint64_t re
   return true;
 }
 
+bool ViewCache::has_place_of(std::span<const RecordSegment> segments,
+                             std::uint64_t record_words) const noexcept {
+  return std::ranges::equal(keys_, segments, [&](const SourceKey& key, const RecordSegment& s) {
+    return key.has_place_of(key_of(s, record_words));
+  });
+}
+
 /// A range that continues the last one joins it.
 void ViewCache::add(ChangedRange range) {
   if (!changed_.empty() && changed_.back().end() == range.first)

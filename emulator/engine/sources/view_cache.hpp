@@ -16,6 +16,9 @@ class ViewCache {
  public:
   /// Goes on to the records of some segments. False if the form has all of them.
   bool update(std::span<const RecordSegment> segments, std::uint64_t record_words);
+  /// Whether the form is one of records in these places, whatever their words are.
+  bool has_place_of(std::span<const RecordSegment> segments,
+                    std::uint64_t record_words) const noexcept;
   /// The items to encode after `update`: disjoint ranges in ascending order, or overlapping ones
   /// where the memory was written to several times.
   std::span<const ChangedRange> changed() const noexcept { return changed_; }

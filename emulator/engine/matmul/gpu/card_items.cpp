@@ -14,82 +14,118 @@ namespace {
 
 /// Words that are sent at a time, a chunk of a board's memory.
 constexpr std::size_t words_at_once = std::size_t{1} << 16;
+/// Unchanged words between changed ones that are sent, too: to begin another transfer takes longer.
+constexpr std::size_t words_between = std::size_t{1} << 14;
 /// Columns to which those of a chip are filled up for a library.
 constexpr std::size_t columns_of_blas = 32;
 
+/// The records of some columns in the memory of each chip.
+std::vector<RecordSegment> segments_of(const DeviceItems& items, const ColumnRange& columns) {
+  std::vector<RecordSegment> segments = items.segments;
+  for (RecordSegment& s : segments) {
+    s.address += columns.first * items.words;
+    s.items = columns.count;
+  }
+  return segments;
+}
+
 }  // namespace
 
-const ResidentItems& CardItems::find(const DeviceItems& items, const ColumnRange& columns,
-                                     bool for_blas) {
-  const auto known = std::ranges::find_if(resident_, [&](const ResidentItems& r) {
-    return r.for_blas == for_blas && r.range == columns &&
-           std::ranges::equal(r.keys, items.keys, &SourceKey::has_place_of);
+const EncodedItems& CardItems::find(const DeviceItems& items, const ColumnRange& columns,
+                                    bool for_blas) {
+  const std::vector<RecordSegment> segments = segments_of(items, columns);
+  EncodedItems& found = place_for(items, segments, for_blas);
+  if (found.view.update(segments, items.words)) update(found, items);
+  found.view.commit();
+  return found;
+}
+
+/// The items of an earlier product in the same places, or new ones in place of those that were not
+/// used for the longest time; they come first in the list.
+EncodedItems& CardItems::place_for(const DeviceItems& items,
+                                   std::span<const RecordSegment> segments, bool for_blas) {
+  const auto known = std::ranges::find_if(encoded_, [&](const EncodedItems& e) {
+    return e.for_blas == for_blas && e.view.has_place_of(segments, items.words);
   });
-  if (known != resident_.end() && known->keys == items.keys) {
-    resident_.splice(resident_.begin(), resident_, known);
-    return resident_.front();
+  if (known != encoded_.end()) {
+    encoded_.splice(encoded_.begin(), encoded_, known);
+    return encoded_.front();
   }
-  if (known != resident_.end()) resident_.erase(known);
-  ResidentItems made;
-  made.keys = items.keys;
-  made.range = columns;
+  const std::size_t columns = segments.front().items;
+  EncodedItems made;
   made.for_blas = for_blas;
   made.record = numbers_of_record(items);
-  made.columns =
-      for_blas ? parts_of(columns.count, columns_of_blas) * columns_of_blas : columns.count;
-  const std::size_t numbers = items.chips * made.columns * made.record;
-  made.bytes = numbers * card_.number_bytes();
+  made.columns = for_blas ? parts_of(columns, columns_of_blas) * columns_of_blas : columns;
+  made.bytes = items.chips() * made.columns * made.record * card_.number_bytes();
   std::size_t resident = made.bytes;
-  for (auto at = resident_.begin(); at != resident_.end();) {
+  for (auto at = encoded_.begin(); at != encoded_.end();) {
     resident += at->bytes;
-    at = resident > card_.resident_bytes ? resident_.erase(at) : std::next(at);
+    at = resident > card_.resident_bytes ? encoded_.erase(at) : std::next(at);
   }
   made.numbers = card_.take(made.bytes);
-  made.unfit.assign(columns.count, 0);
-  send(items, columns, made);
-  if (for_blas && !card_.floats())
-    card_.run_for_each(flush_text(), {{made.numbers.get()}, number(numbers)}, numbers);
+  made.unfit.assign(columns, 0);
+  return encoded_.emplace_front(std::move(made));
+}
+
+/// Sends the columns that have changed.
+void CardItems::update(EncodedItems& e, const DeviceItems& items) {
+  for (const ColumnRange& columns : changed_columns(e)) send(e, items, columns);
+  const std::size_t numbers = items.chips() * e.columns * e.record;
+  if (e.for_blas && !card_.floats())
+    card_.run_for_each(flush_text(), {{e.numbers.get()}, number(numbers)}, numbers);
   if (card_.exact())
-    made.intervals = exponent_intervals(card_, *made.numbers, columns.count, made.record, numbers);
-  resident_.push_front(std::move(made));
-  return resident_.front();
+    e.intervals = exponent_intervals(card_, *e.numbers, e.unfit.size(), e.record, numbers);
 }
 
-void CardItems::send(const DeviceItems& items, const ColumnRange& columns, ResidentItems& made) {
-  const std::size_t words = columns.count * items.words;
-  std::vector<std::uint64_t> copy;
-  for (std::size_t chip = 0; chip < items.chips; ++chip)
-    for (std::size_t first = 0; first < words; first += words_at_once) {
-      const std::size_t count = std::min(words_at_once, words - first);
-      const std::uint64_t* const from =
-          items.view(chip, columns.first * items.words + first, count, copy);
-      send_words(items, from, first, count, chip * made.columns * made.record, made);
-    }
+/// Columns of which any chip's record has changed, in ascending order.
+std::vector<ColumnRange> CardItems::changed_columns(const EncodedItems& e) const {
+  const std::size_t count = e.unfit.size();
+  if (e.view.is_new()) return {{0, count}};
+  std::vector<char> is_changed(count, 0);
+  for (const ChangedRange& records : e.view.changed())
+    for (std::uint64_t record = records.first; record < records.end(); ++record)
+      is_changed[record % count] = 1;
+  std::vector<ColumnRange> columns;
+  for (std::size_t c = 0; c < count; ++c) {
+    if (is_changed[c] == 0) continue;
+    const std::size_t end = columns.empty() ? 0 : columns.back().first + columns.back().count;
+    if (columns.empty() || (c - end) * e.record > words_between)
+      columns.push_back({c, 1});
+    else
+      columns.back().count = c + 1 - columns.back().first;
+  }
+  return columns;
 }
 
-/// Words of a chip's records, from word `first` of the columns on; `at`: the chip's numbers.
-void CardItems::send_words(const DeviceItems& items, const std::uint64_t* from, std::size_t first,
-                           std::size_t count, std::size_t at, ResidentItems& made) {
-  const std::size_t in_word = items.floats ? 2 : 1, numbers = count * in_word;
+void CardItems::send(EncodedItems& e, const DeviceItems& items, const ColumnRange& columns) {
+  const std::size_t at_once = std::max<std::size_t>(1, words_at_once / items.words);
+  std::fill_n(e.unfit.begin() + static_cast<std::ptrdiff_t>(columns.first), columns.count, 0);
+  for (std::size_t chip = 0; chip < items.chips(); ++chip)
+    for (std::size_t done = 0; done < columns.count; done += at_once)
+      send_records(e, items, chip, {columns.first + done, std::min(at_once, columns.count - done)});
+}
+
+void CardItems::send_records(EncodedItems& e, const DeviceItems& items, std::size_t chip,
+                             const ColumnRange& columns) {
+  const std::size_t numbers = columns.count * e.record;
+  const std::size_t offset = (chip * e.columns + columns.first) * e.record * card_.number_bytes();
+  const std::uint64_t* from =
+      e.view.view().records(chip * e.unfit.size() + columns.first, columns.count, records_);
   if (items.floats) {
-    if (staged_.size() < numbers) staged_.resize(numbers);
-    widen_floats(from, count, reinterpret_cast<std::uint64_t*>(staged_.data()));
-    from = reinterpret_cast<const std::uint64_t*>(staged_.data());
+    doubles_.resize(numbers);
+    widen_floats(from, columns.count * items.words,
+                 reinterpret_cast<std::uint64_t*>(doubles_.data()));
+    from = reinterpret_cast<const std::uint64_t*>(doubles_.data());
   }
-  const std::size_t offset = (at + first * in_word) * card_.number_bytes();
   if (!card_.floats())
-    return card_.device().write(*made.numbers, offset, from, numbers * sizeof(double));
-  staged_floats_.resize(numbers);
+    return card_.device().write(*e.numbers, offset, from, numbers * sizeof(double));
+  floats_.resize(numbers);
   // By column, to find those that do not fit.
-  for (std::size_t done = 0; done < numbers;) {
-    const std::size_t place = first * in_word + done, column = place / made.record;
-    const std::size_t some = std::min(numbers - done, (column + 1) * made.record - place);
-    if (!round_to_floats(reinterpret_cast<const double*>(from) + done, some,
-                         staged_floats_.data() + done))
-      made.unfit[column] = 1;
-    done += some;
-  }
-  card_.device().write(*made.numbers, offset, staged_floats_.data(), numbers * sizeof(float));
+  for (std::size_t c = 0; c < columns.count; ++c)
+    if (!round_to_floats(reinterpret_cast<const double*>(from) + c * e.record, e.record,
+                         floats_.data() + c * e.record))
+      e.unfit[columns.first + c] = 1;
+  card_.device().write(*e.numbers, offset, floats_.data(), numbers * sizeof(float));
 }
 
 }  // namespace gdr

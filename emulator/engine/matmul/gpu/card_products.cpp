@@ -21,7 +21,7 @@ std::size_t sum_bytes(const DeviceProduct& product, const MatmulCard& card) {
 }
 /// Bytes of a column's items.
 std::size_t item_bytes(const DeviceProduct& product, const MatmulCard& card) {
-  return product.items.chips * CardItems::numbers_of_record(product.items) * card.number_bytes();
+  return product.items.chips() * CardItems::numbers_of_record(product.items) * card.number_bytes();
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ gpu::Blas& CardProducts::library() {
 
 void CardProducts::multiply_part(const DeviceProduct& product, const ColumnRange& part,
                                  gpu::Blas* blas, std::vector<char>& unfit) {
-  const ResidentItems& items = items_.find(product.items, part, blas != nullptr);
+  const EncodedItems& items = items_.find(product.items, part, blas != nullptr);
   for (std::size_t c = 0; card_->floats() && c < part.count; ++c)
     unfit[part.first + c] |= items.unfit[c];
   const auto multiplications = static_cast<double>(factors_.depth() * factors_.rows());
@@ -95,7 +95,7 @@ void CardProducts::multiply_part(const DeviceProduct& product, const ColumnRange
 }
 
 /// Computes some columns of the part.
-void CardProducts::launch(const DeviceProduct& product, const ResidentItems& items,
+void CardProducts::launch(const DeviceProduct& product, const EncodedItems& items,
                           const ColumnRange& part, const ColumnRange& some, gpu::Blas* blas,
                           std::vector<char>& unfit) {
   const std::size_t rows = factors_.rows(), count = some.count * rows;

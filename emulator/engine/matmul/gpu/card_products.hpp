@@ -31,7 +31,7 @@ class CardProducts {
   gpu::Blas& library();
   void multiply_part(const DeviceProduct& product, const ColumnRange& part, gpu::Blas* blas,
                      std::vector<char>& unfit);
-  void launch(const DeviceProduct& product, const ResidentItems& items, const ColumnRange& part,
+  void launch(const DeviceProduct& product, const EncodedItems& items, const ColumnRange& part,
               const ColumnRange& some, gpu::Blas* blas, std::vector<char>& unfit);
 
   const std::shared_ptr<MatmulCard> card_;

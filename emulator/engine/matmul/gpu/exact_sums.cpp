@@ -34,9 +34,8 @@ void ExactSums::end(std::size_t columns, char* unfit) {
     if (flags_[c / 4] != 0) unfit[c] = 1;
 }
 
-void ExactSums::add(const CardFactors& factors, const ResidentItems& items,
-                    const gpu::Buffer& table, const ColumnRange& some, std::size_t blocks,
-                    const gpu::Buffer& results) {
+void ExactSums::add(const CardFactors& factors, const EncodedItems& items, const gpu::Buffer& table,
+                    const ColumnRange& some, std::size_t blocks, const gpu::Buffer& results) {
   const std::size_t rows = factors.rows(), pieces = factors.table().size() / 4;
   const std::size_t count = some.count * rows, fours = parts_of(some.count, 4);
   const std::size_t panels = rows / panel_lanes, depth = factors.table()[1];

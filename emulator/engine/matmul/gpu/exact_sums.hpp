@@ -23,7 +23,7 @@ class ExactSums {
 
   /// Sums of the blocks, and those of the reduction network, as doubles to `results`. `some`: of
   /// the columns of `items`; `blocks`: pieces of a chip.
-  void add(const CardFactors& factors, const ResidentItems& items, const gpu::Buffer& table,
+  void add(const CardFactors& factors, const EncodedItems& items, const gpu::Buffer& table,
            const ColumnRange& some, std::size_t blocks, const gpu::Buffer& results);
 
  private:

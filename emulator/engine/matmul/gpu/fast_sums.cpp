@@ -8,7 +8,7 @@
 
 namespace gdr {
 
-void FastSums::add(const CardFactors& factors, const ResidentItems& items, const gpu::Buffer& table,
+void FastSums::add(const CardFactors& factors, const EncodedItems& items, const gpu::Buffer& table,
                    const ColumnRange& some, gpu::Blas* blas, const gpu::Buffer& results) const {
   const std::size_t pieces = factors.table().size() / 4, count = some.count * factors.rows();
   const auto sums = card_.take(pieces * count * card_.number_bytes());
@@ -22,7 +22,7 @@ void FastSums::add(const CardFactors& factors, const ResidentItems& items, const
   queue.set_empty();
 }
 
-void FastSums::add_by_kernel(const CardFactors& factors, const ResidentItems& items,
+void FastSums::add_by_kernel(const CardFactors& factors, const EncodedItems& items,
                              const gpu::Buffer& table, const ColumnRange& some,
                              const gpu::Buffer& sums) const {
   const std::size_t pieces = factors.table().size() / 4;
@@ -45,7 +45,7 @@ void FastSums::add_by_kernel(const CardFactors& factors, const ResidentItems& it
 
 /// One product for each piece, so that sums have the length that the precision of `gpu` and
 /// `gpu-float` allows; those of equal shapes and distances within a chip in one call.
-void FastSums::add_by_library(const CardFactors& factors, const ResidentItems& items,
+void FastSums::add_by_library(const CardFactors& factors, const EncodedItems& items,
                               const ColumnRange& some, gpu::Blas& blas,
                               const gpu::Buffer& sums) const {
   const std::vector<std::uint64_t>& table = factors.table();

@@ -20,14 +20,14 @@ class FastSums {
 
   /// Computes the sums of some columns of `items`: doubles, or pairs of floats, high ones first.
   /// `table`: that of the factors. `blas`: for factors that are ordered by rows; null: our kernel.
-  void add(const CardFactors& factors, const ResidentItems& items, const gpu::Buffer& table,
+  void add(const CardFactors& factors, const EncodedItems& items, const gpu::Buffer& table,
            const ColumnRange& some, gpu::Blas* blas, const gpu::Buffer& results) const;
 
  private:
-  void add_by_kernel(const CardFactors& factors, const ResidentItems& items,
+  void add_by_kernel(const CardFactors& factors, const EncodedItems& items,
                      const gpu::Buffer& table, const ColumnRange& some,
                      const gpu::Buffer& sums) const;
-  void add_by_library(const CardFactors& factors, const ResidentItems& items,
+  void add_by_library(const CardFactors& factors, const EncodedItems& items,
                       const ColumnRange& some, gpu::Blas& blas, const gpu::Buffer& sums) const;
 
   MatmulCard& card_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulator/engine/native/program/program.hpp"
-#include "emulator/engine/native/run/gpu_sources.hpp"
+#include "emulator/engine/native/run/gpu_lanes.hpp"
 #include "emulator/host/parallel.hpp"
 
 namespace gdr::native {
@@ -26,7 +26,7 @@ class GpuBatch {
  public:
   /// `vectors`: of all blocks; `first_group` and `iterations`: of the sources; `shared`: threads
   /// share the iterations (GpuKernel::run).
-  GpuBatch(Gpu& gpu, const GpuSources& sources, std::size_t vectors, std::uint64_t first_group,
+  GpuBatch(Gpu& gpu, const GpuLanes& sources, std::size_t vectors, std::uint64_t first_group,
            std::uint64_t iterations, bool shared)
       : gpu_(gpu),
         sources_(sources),
@@ -57,7 +57,7 @@ class GpuBatch {
   };
 
   Gpu& gpu_;
-  const GpuSources& sources_;
+  const GpuLanes& sources_;
   const std::size_t vectors_;
   const std::uint64_t first_group_, iterations_;
   const bool shared_;

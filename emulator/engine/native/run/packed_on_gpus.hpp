@@ -36,7 +36,7 @@ class PackedOnGpus {
   struct Card {
     explicit Card(Gpu& used) : gpu(used), sources(used) {}
     Gpu& gpu;
-    GpuSources sources;
+    GpuLanes sources;
   };
   /// A group in a batch of a GPU.
   struct GpuGroup {

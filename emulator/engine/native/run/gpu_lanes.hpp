@@ -1,4 +1,4 @@
-// Resident sources in a GPU's memory.
+// A copy of the lanes of sources in a GPU's memory.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace gdr::native {
 
-/// The lanes of resident sources (LaneSources) in a GPU's memory.
-class GpuSources {
+/// A copy of the lanes that LaneSources has on the host. Which of them it lacks follows from their
+/// log of changes (CopiedGroups); records are converted once, for the host and all GPUs.
+class GpuLanes {
  public:
-  explicit GpuSources(Gpu& gpu) : gpu_(gpu) {}
+  explicit GpuLanes(Gpu& gpu) : gpu_(gpu) {}
   /// Sends what was converted since the last call. Call after LaneSources::done.
   void update(const LaneSources& sources);
   SourceBuffers buffers() const noexcept { return {*buffer_, *ranges_}; }

@@ -1,11 +1,11 @@
-#include "emulator/engine/native/run/gpu_sources.hpp"
+#include "emulator/engine/native/run/gpu_lanes.hpp"
 
 #include <algorithm>
 #include <vector>
 
 namespace gdr::native {
 
-void GpuSources::update(const LaneSources& sources) {
+void GpuLanes::update(const LaneSources& sources) {
   const EncodedGroups now{sources.groups(), sources.group_count(), &sources.changes()};
   if (buffer_ != nullptr && copied_.is_current(now)) return;
   const std::size_t group_bytes = sources.group_bytes();
@@ -27,7 +27,7 @@ void GpuSources::update(const LaneSources& sources) {
 }
 
 /// All of them: a few bytes for each window.
-void GpuSources::send_ranges(const SourceWindows& windows) {
+void GpuLanes::send_ranges(const SourceWindows& windows) {
   const std::size_t words = windows.ranges.size();
   const std::size_t count = words == 0 ? 0 : windows.ranges[0].least.size();
   std::vector<std::int64_t> ranges(std::max<std::size_t>(1, 2 * words * count));
