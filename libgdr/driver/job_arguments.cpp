@@ -1,6 +1,9 @@
 #include "libgdr/driver/job_arguments.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <iterator>
 
 #include "gdr/error.hpp"
 
@@ -9,15 +12,13 @@ namespace {
 
 using Kind = ArgumentKind;
 
-constexpr JobArgument force[] = {
+/// Arguments of both commands.
+constexpr JobArgument common[] = {
     {"FILE", Kind::Input},
     {"--omit"},
     {"--eps"},
-    {"--output", Kind::Output},
     {"--G"},
     {"--accuracy"},
-    {"--kernel", Kind::Kernel},
-    {"--set"},
     {"--engine"},
     {"--isa"},
     {"--threads"},
@@ -26,31 +27,33 @@ constexpr JobArgument force[] = {
     {"--verbose", Kind::Flag},
 };
 
-constexpr JobArgument nbody[] = {
-    {"FILE", Kind::Input},
-    {"--omit"},
-    {"--eps"},
+template <std::size_t n>
+constexpr auto with_common(const JobArgument (&own)[n]) {
+  std::array<JobArgument, std::size(common) + n> all;
+  std::ranges::copy(own, std::ranges::copy(common, all.begin()).out);
+  return all;
+}
+
+constexpr auto force = with_common({
+    {"--output", Kind::Output},
+    {"--kernel", Kind::Kernel},
+    {"--set"},
+});
+
+constexpr auto nbody = with_common({
     {"--integrator"},
     {"--dt"},
     {"--t-end"},
     {"--eta"},
     {"--eta-start"},
     {"--dt-min"},
-    {"--G"},
-    {"--accuracy"},
     {"--out", Kind::Folder, "nbody-out"},
     {"--snapshot-every"},
     {"--energy-every"},
     {"--format"},
     {"--compare", Kind::Flag},
     {"--trace", Kind::Output},
-    {"--engine"},
-    {"--isa"},
-    {"--threads"},
-    {"--json", Kind::Flag},
-    {"--quiet", Kind::Flag},
-    {"--verbose", Kind::Flag},
-};
+});
 
 }  // namespace
 
