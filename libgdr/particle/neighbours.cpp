@@ -12,6 +12,7 @@
 
 #include "emulator/host/float_mode.hpp"
 #include "gdr/error.hpp"
+#include "libgdr/device/coordinates.hpp"
 #include "libgdr/particle/available_memory.hpp"
 #include "libgdr/particle/neighbour_lists.hpp"
 
@@ -28,21 +29,10 @@ constexpr std::size_t bytes_of_image_entry = 28;
   throw Error(ErrorCategory::Usage, what + " has " + std::to_string(n) + " elements; " + expected);
 }
 
-void check_finite(const char* name, std::span<const double> x) {
-  if (x.size() % 3 != 0) wrong_length(name, x.size(), "expected three coordinates for each");
-  const auto bad = std::ranges::find_if(x, [](double v) { return !std::isfinite(v); });
-  if (bad == x.end()) return;
-  const auto k = static_cast<std::size_t>(bad - x.begin());
-  throw Error(ErrorCategory::Input, std::string(name) + "[" + std::to_string(k / 3) +
-                                        "], coordinate " + std::to_string(k % 3) + ", is " +
-                                        std::to_string(*bad) + "; coordinates must be finite");
-}
-
 void check(std::span<const double> sources, std::span<const double> targets,
            std::span<const double> radii, const NeighbourOptions& options) {
-  check_finite("sources", sources);
-  check_finite("targets", targets);
-  const std::size_t n = targets.size() / 3, m = sources.size() / 3;
+  const std::size_t m = check_coordinates("sources", sources);
+  const std::size_t n = check_coordinates("targets", targets);
   if (radii.size() != n && radii.size() != 1)
     wrong_length("radii", radii.size(),
                  "expected one for all, or one for each of the " + std::to_string(n) + " targets");

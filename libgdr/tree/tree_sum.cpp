@@ -12,6 +12,7 @@
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
+#include "libgdr/device/coordinates.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/ranks/equal_calls.hpp"
 #include "libgdr/ranks/ranks.hpp"
@@ -21,18 +22,6 @@
 
 namespace gdr {
 namespace {
-
-void check_coordinates(const char* name, std::span<const double> x) {
-  if (x.size() % 3 != 0)
-    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size()) +
-                                          " numbers; expected three for each particle");
-  const auto bad = std::ranges::find_if(x, [](double v) { return !std::isfinite(v); });
-  if (bad == x.end()) return;
-  const auto k = static_cast<std::size_t>(bad - x.begin());
-  throw Error(ErrorCategory::Input, std::string(name) + "[" + std::to_string(k / 3) +
-                                        "], coordinate " + std::to_string(k % 3) + ", is " +
-                                        std::to_string(*bad) + "; coordinates must be finite");
-}
 
 bool has_array(std::span<const NamedInput> arrays, std::string_view name) {
   return std::ranges::find(arrays, name, &NamedInput::name) != arrays.end();
