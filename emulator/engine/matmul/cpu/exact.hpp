@@ -235,7 +235,7 @@ class ExactMatmul {
     if (normal && least >= g + margin) {
       on_grid(block, ExactBlock<Host>::grid_of(g), least, to);
     } else if (normal) {
-      block_.in_pairs(block.numbers, block.items, Host::power(most + 2), to);
+      block_.loop_ir_in_pairs(block.numbers, block.items, Host::power(most + 2), to);
       sign_zeros(block, to);
     } else {
       on_integers(block, to, beyond);
@@ -243,7 +243,7 @@ class ExactMatmul {
   }
 
   void on_grid(const Block& block, const Grid& grid, int least, const Leaves& to) {
-    const auto outcome = block_.on_grid(block.numbers, block.items, grid, least, to);
+    const auto outcome = block_.loop_ir(block.numbers, block.items, grid, least, to);
     if (outcome.small) joint_ = false;
     if (outcome.zero) sign_zeros(block, to);
   }

@@ -37,7 +37,7 @@ class ExactBlock {
 
   /// Loop ir: vectors of mr PEs of a panel. `numbers` are [factor][PE], `items` [factor][item],
   /// their products have exponents from `least` on.
-  Outcome on_grid(const double* numbers, const double* items, const Grid& grid, int least,
+  Outcome loop_ir(const double* numbers, const double* items, const Grid& grid, int least,
                   const Leaves& to) {
     const ExponentMode mode =
         least < grid.exponent + 17 + log_depth_ ? ExponentMode::Clamped : ExponentMode::Plain;
@@ -59,7 +59,8 @@ class ExactBlock {
   }
 
   /// The same for any exponents, by two-sums. `beyond`: above those of all products.
-  void in_pairs(const double* numbers, const double* items, double beyond, const Leaves& to) const {
+  void loop_ir_in_pairs(const double* numbers, const double* items, double beyond,
+                        const Leaves& to) const {
     const V limit = Host::all(beyond);
     for (std::size_t at = 0; at < panel_lanes; at += mr) {
       for (std::size_t j = 0; j < nr; ++j) {
