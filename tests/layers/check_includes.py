@@ -43,6 +43,8 @@ LAYERS: dict[str, list[str]] = {
         "sources lanes jit gpu",
         "api",
     ],
+    "emulator/engine/vector": [". gpu", "doubles", "rows"],
+    "emulator/engine/matmul": ["gpu", ".", "cpu", "pattern"],
     "emulator/engine/native": [".", "run", "program", "gpu", "codegen", "words", "translate"],
     "kernels": ["generate", "compiler", "."],
     "kernels/compiler": [
