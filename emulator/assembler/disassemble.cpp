@@ -10,6 +10,7 @@
 #include "emulator/assembler/front/number.hpp"
 #include "emulator/assembler/front/parser.hpp"
 #include "emulator/assembler/instruction_text.hpp"
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr {
 namespace {
@@ -32,7 +33,9 @@ std::string hex_text(Long bits, Width width) {
 /// than a double, so that 0.1 as a double is not the long nearest to 0.1.
 bool reads_as(std::string_view decimal, Long bits, Width width) {
   const std::size_t e = std::min(decimal.find('e'), decimal.size());
-  const int exponent = e < decimal.size() ? std::stoi(std::string(decimal.substr(e + 1))) : 0;
+  std::string_view digits = decimal.substr(std::min(e + 1, decimal.size()));
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  const int exponent = parse_all<int>(digits).value_or(0);
   const assembly::Rounded read =
       assembly::round_binary(assembly::binary_from_decimal(decimal.substr(0, e), exponent), width);
   return read.error == assembly::RoundError::None && read.bits == bits.bits;

@@ -1,6 +1,6 @@
 // Threads of the host: how many compute, and how they begin.
 //
-// All threads of the product come from this folder; tests/layers/check_threads.py finds others.
+// All threads of the product come from this folder; tests/layers/check_places.py finds others.
 // Passes, small calls and loops over arrays use the process's pool (parallel.hpp). Loops of
 // libraries whose clients have parallel regions of their own use OpenMP's threads
 // (loop_threads.hpp). Work that waits, or that runs beside its caller, has a thread of its own

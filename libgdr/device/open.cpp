@@ -2,13 +2,13 @@
 // is available.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "emulator/engine/api/capabilities.hpp"
 #include "emulator/engine/gpu/cards.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "emulator/host/threads.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/device/default_engines.hpp"
@@ -50,12 +50,12 @@ BoardLocation parse_location(const std::string& text) {
   BoardLocation place;
   place.by_number = true;
   if (!text.empty()) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, place.node);
-    if (error != std::errc{} || stop != end || place.node > 255)
+    const auto number = parse_all<decltype(place.node)>(text);
+    if (!number || *number > 255)
       throw Error(ErrorCategory::Usage, "device board:" + text +
                                             "; write board:NUMBER (0 to 255), "
                                             "board:unix:/path/to/socket or board:tcp:HOST:PORT");
+    place.node = *number;
   }
   if (driver::find_device_nodes().nodes.empty()) place.socket = driver::default_socket();
   return place;

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "emulator/host/parse_number.hpp"
 #include "libgdr/device/timeline.hpp"
 #include "libgdr/io/atomic_file.hpp"
 
@@ -65,9 +65,8 @@ int place_of(std::string_view part) {
   if (part.starts_with("board")) return 2;
   if (part == "link write") return 3;
   if (part.starts_with("chip ")) {
-    int chip = 0;
-    std::from_chars(part.data() + 5, part.data() + part.size(), chip);
-    return 4 + chip;
+    part.remove_prefix(5);
+    return 4 + take_number<int>(part).value_or(0);
   }
   return part == "link read" ? 1'000'000 : 0;
 }

@@ -2,13 +2,14 @@
 #include "libgdr/driver/device_node.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr::driver {
 namespace {
@@ -29,10 +30,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
     text.remove_prefix(2);
     base = 16;
   }
-  std::uint64_t value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || stop != text.data() + text.size()) return {};
-  return value;
+  return parse_all<std::uint64_t>(text, base);
 }
 
 /// Reads a number from a sysfs file.

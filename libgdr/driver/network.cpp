@@ -1,7 +1,6 @@
 #include "libgdr/driver/network.hpp"
 
-#include <charconv>
-
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/plugin/plugin.hpp"
 
@@ -35,10 +34,8 @@ Endpoint parse_endpoint(const std::string& text) {
     e.host = e.host.substr(1, e.host.size() - 2);
   else if (e.host.find(':') != std::string::npos)
     refuse();
-  unsigned port = 0;
-  const char* const end = e.port.data() + e.port.size();
-  const auto [stop, error] = std::from_chars(e.port.data(), end, port);
-  if (e.host.empty() || error != std::errc{} || stop != end || port > 65535) refuse();
+  const auto port = parse_all<unsigned>(e.port);
+  if (e.host.empty() || !port || *port > 65535) refuse();
   return e;
 }
 

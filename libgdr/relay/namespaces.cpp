@@ -17,6 +17,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "emulator/host/parse_number.hpp"
+
 namespace gdr::relay {
 namespace {
 
@@ -180,7 +182,8 @@ bool listens(int port) {
       fields >> number >> local >> remote >> state;
       const std::size_t colon = local.find(':');
       if (state != "0A" || colon == std::string::npos) continue;
-      if (port == 0 || std::stoi(local.substr(colon + 1), nullptr, 16) == port) return true;
+      if (port == 0 || parse_all<int>(std::string_view(local).substr(colon + 1), 16) == port)
+        return true;
     }
   }
   return false;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "emulator/host/parse_number.hpp"
 #include "gdr/device.hpp"
@@ -61,7 +62,9 @@ TEST_CASE("numbers do not depend on the locale of the program") {
   REQUIRE(std::strtod("0.5", nullptr) == 0);  // what the library must not use
   CHECK(parse_all<double>("0.5") == 0.5);
   CHECK_FALSE(parse_all<double>("0,5"));
-  CHECK(parse_front<double>("2.5 s") == 2.5);
+  std::string_view text = "2.5 s";
+  CHECK(take_number<double>(text) == 2.5);
+  CHECK(text == " s");
   CHECK(parse_all<long double>("1.5") == 1.5L);
   CHECK(parse_device_name("board:queue_timeout=0.5", {}).options.queue_timeout == 0.5);
   const MachineWord short_word{.is_long = false};
@@ -85,6 +88,21 @@ TEST_CASE("decimal numbers out of range become infinities and zeros of their sig
   CHECK(parse_decimal("0") == 0);
   for (const char* const text : {"", "1e", "x", "1 ", " 1", "0x1"})
     CHECK_FALSE(parse_decimal(text));
+}
+
+TEST_CASE("hexadecimal numbers out of range become infinities and zeros of their sign") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CHECK(parse_hexadecimal("1.8p-3") == 0x1.8p-3);
+  CHECK(parse_hexadecimal("Ffp+2") == 1020);
+  CHECK(parse_hexadecimal("ff") == 255);
+  CHECK(parse_hexadecimal("1p1024") == infinity);
+  // 16^300 / 2, and its reciprocal times 2.
+  CHECK(parse_hexadecimal("1" + std::string(300, '0') + "p-1") == infinity);
+  CHECK(parse_hexadecimal("0." + std::string(299, '0') + "1p1") == 0);
+  CHECK(parse_hexadecimal("1p-1080") == 0);
+  CHECK(std::signbit(parse_hexadecimal("-1p-1080").value_or(1)));
+  for (const char* const text : {"", "1p", "x", "1 ", "0x1", "1.8p-3f"})
+    CHECK_FALSE(parse_hexadecimal(text));
 }
 
 }  // namespace

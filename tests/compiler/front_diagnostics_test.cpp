@@ -61,6 +61,18 @@ TEST_CASE("numbers of operations that are too small or too large are errors of t
   }
 }
 
+TEST_CASE("a hexadecimal number that is too large is an error whatever its exponent is") {
+  const std::string zeros(300, '0');
+  const auto diagnostics = [](const std::string& number) {
+    return kc::read_kernel("VARI x; VARF f; f += x*" + number + ";\n", "t.gdk")
+        .diagnostics.render();
+  };
+  CHECK(diagnostics("0x1p1024").find("too large") != std::string::npos);
+  CHECK(diagnostics("0x1" + zeros + "p-1").find("too large") != std::string::npos);
+  CHECK(diagnostics("0x1" + zeros + "p-1200").empty());  // 1
+  CHECK(diagnostics("0x0." + zeros + "1p1").empty());    // 0
+}
+
 TEST_CASE("errors in loops and functions are reported once, with notes about the calls") {
   const kc::FrontResult r = kc::read_kernel(
       "VARI x; VARF f;\nfunction g(y) { return y*z; }\nfor k = 1 .. 3 {\n  f += g(x);\n}\n",

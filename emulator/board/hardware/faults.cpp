@@ -1,7 +1,8 @@
 #include "emulator/board/hardware/faults.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr {
 namespace {
@@ -15,10 +16,9 @@ constexpr std::string_view kinds[] = {
 
 /// Removes a number from the front of a text.
 bool consume_number(std::string_view& text, std::uint64_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
+  const auto found = take_number<std::uint64_t>(text);
+  if (found) number = *found;
+  return found.has_value();
 }
 
 bool consume(std::string_view& text, char expected) {

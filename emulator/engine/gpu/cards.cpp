@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "emulator/engine/api/capabilities.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr {
@@ -40,20 +40,12 @@ std::vector<gpu::DeviceInfo> all_devices() {
   return all;
 }
 
-/// A number, if the text is nothing else.
-std::optional<std::size_t> as_number(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (bad != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::shared_ptr<Gpu> open_one(const std::string& name) {
   std::shared_ptr<gpu::Device> device;
   if (const auto given = given_devices(); given.empty()) {
     device = gpu::open_device(name);
   } else {
-    const auto number = as_number(name);
+    const auto number = parse_all<std::size_t>(name);
     if (!number || *number >= given.size())
       throw Error(ErrorCategory::Unsupported, "there is no GPU device '" + name + "'; there are " +
                                                   std::to_string(given.size()));
@@ -87,7 +79,7 @@ std::vector<std::string> several(std::string_view which) {
   std::vector<std::string> names;
   while (!which.empty()) {
     const std::string_view number = which.substr(0, which.find('+'));
-    if (!as_number(number)) return {};
+    if (!parse_all<std::size_t>(number)) return {};
     names.push_back(std::string(interface) + std::string(number));
     which.remove_prefix(std::min(number.size() + 1, which.size()));
   }
@@ -103,7 +95,7 @@ std::optional<LocalRank> local_rank() {
         "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID"}) {
     const char* const text = std::getenv(variable);
     if (text == nullptr) continue;
-    if (const auto number = as_number(text))
+    if (const auto number = parse_all<std::size_t>(text))
       return LocalRank{static_cast<unsigned>(*number), variable};
   }
   return std::nullopt;

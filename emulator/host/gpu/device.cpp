@@ -1,7 +1,6 @@
 #include "emulator/host/gpu/device.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -11,6 +10,7 @@
 
 #include "emulator/host/gpu/backend.hpp"
 #include "emulator/host/gpu/listing.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu {
@@ -58,10 +58,8 @@ std::string list_of_devices(const std::vector<DeviceInfo>& all) {
 
 /// The number of a device in a list: given, or of the first one with this part of a name.
 std::optional<std::size_t> find_device(std::string_view which, const std::vector<DeviceInfo>& all) {
-  std::size_t number = 0;
-  const auto [end, bad] = std::from_chars(which.data(), which.data() + which.size(), number);
-  if (bad == std::errc() && end == which.data() + which.size())
-    return number < all.size() ? std::optional(number) : std::nullopt;
+  if (const auto number = parse_all<std::size_t>(which))
+    return *number < all.size() ? number : std::nullopt;
   const auto named = std::ranges::find_if(
       all, [&](const DeviceInfo& d) { return d.name.find(which) != std::string::npos; });
   if (named == all.end()) return std::nullopt;

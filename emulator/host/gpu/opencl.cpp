@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <map>
@@ -16,6 +15,7 @@
 #include "emulator/host/gpu/few_registers.hpp"
 #include "emulator/host/gpu/shared_library.hpp"
 #include "emulator/host/gpu/thread_queue.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "gdr/error.hpp"
 
 namespace gdr::gpu {
@@ -213,11 +213,9 @@ std::uint32_t parts_of_environment() {
   const char* const given = std::getenv("GDR_OPENCL_PARTS");
   if (given == nullptr) return 1;
   constexpr std::uint32_t most = 1024;
-  std::uint32_t parts = 0;
-  const std::string_view text(given);
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), parts);
-  if (bad != std::errc() || end != text.data() + text.size() || parts < 1 || parts > most)
-    throw Error(ErrorCategory::Usage, "GDR_OPENCL_PARTS is '" + std::string(text) +
+  const std::uint32_t parts = parse_all<std::uint32_t>(given).value_or(0);
+  if (parts < 1 || parts > most)
+    throw Error(ErrorCategory::Usage, std::string("GDR_OPENCL_PARTS is '") + given +
                                           "', not a number of parts from 1 to " +
                                           std::to_string(most));
   return parts;

@@ -1,11 +1,11 @@
 #include "kernels/compiler/cache/compilation.hpp"
 
 #include <bit>
-#include <charconv>
 #include <concepts>
 #include <utility>
 
 #include "emulator/assembler/assembler.hpp"
+#include "emulator/host/parse_number.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -47,11 +47,9 @@ class Reader {
 
  private:
   std::size_t number(std::string_view digits) {
-    std::size_t value = 0;
-    const char* const end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, value);
-    if (error != std::errc{} || stop != end) valid_ = false;
-    return value;
+    const auto value = parse_all<std::size_t>(digits);
+    if (!value) valid_ = false;
+    return value.value_or(0);
   }
 
   std::string_view rest_;

@@ -1,12 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <system_error>
 
 #include "emulator/assembler/front/number.hpp"
 #include "emulator/assembler/front/report.hpp"
 #include "emulator/assembler/front/text.hpp"
+#include "emulator/host/parse_number.hpp"
 #include "kernels/compiler/front/ast.hpp"
 
 namespace gdr::kc::front {
@@ -72,13 +71,10 @@ const char* decimal_of(std::string_view digits, std::string_view exponent, Liter
 }
 
 const char* hex_float_of(std::string_view text, Literal& out) {
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), out.number, std::chars_format::hex);
-  if (error == std::errc::result_out_of_range) {
-    out.number = 0;
-    return text.find('-') == std::string_view::npos ? "too large" : nullptr;
-  }
-  return error == std::errc{} && end == text.data() + text.size() ? nullptr : "not a number";
+  const auto value = parse_hexadecimal(text);
+  if (!value) return "not a number";
+  out.number = *value;
+  return std::isfinite(out.number) ? nullptr : "too large";
 }
 
 class Lexer {
