@@ -10,6 +10,24 @@ namespace {
 /// than never loading early; without a limit a few kernels lose up to 8 %.
 constexpr std::uint32_t load_within = 64;
 
+/// Which values are lanes of memory that are only factors of products.
+std::vector<bool> factors_of(const Block& block) {
+  std::vector<bool> is_factor(block.values.size());
+  for (ValueId v = 0; v < block.values.size(); ++v)
+    is_factor[v] = block.values[v].in_memory && block.values[v].place.broadcast;
+  for (const Operation& o : block.code) {
+    const bool multiplies = o.op == Op::Mul || o.op == Op::Fma;
+    const bool one = multiplies && is_factor[o.in[0]] != is_factor[o.in[1]];
+    each_operand(o, [&](ValueId v) {
+      if (!one || v == o.in[2]) is_factor[v] = false;
+    });
+  }
+  // Loops leave all lanes of what they carry.
+  for (const Carried& c : block.carried)
+    if (!c.is_constant) is_factor[c.out] = false;
+  return is_factor;
+}
+
 }  // namespace
 
 ValuePlaces::ValuePlaces(const Block& block, VectorTarget target, RegisterLimits limits,
@@ -23,23 +41,7 @@ ValuePlaces::ValuePlaces(const Block& block, VectorTarget target, RegisterLimits
       slots_(spills, target, block.values.size()),
       is_factor_(block.values.size(), false),
       home_(block.values.size(), RegisterFile::none) {
-  if (target.multiplies_by_lane) find_factors();
-}
-
-/// Lanes of memory that are only factors of products.
-void ValuePlaces::find_factors() {
-  for (ValueId v = 0; v < block_.values.size(); ++v)
-    is_factor_[v] = value(v).in_memory && value(v).place.broadcast;
-  for (const Operation& o : block_.code) {
-    const bool multiplies = o.op == Op::Mul || o.op == Op::Fma;
-    const bool one = multiplies && is_factor_[o.in[0]] != is_factor_[o.in[1]];
-    each_operand(o, [&](ValueId v) {
-      if (!one || v == o.in[2]) is_factor_[v] = false;
-    });
-  }
-  // Loops leave all lanes of what they carry.
-  for (const Carried& c : block_.carried)
-    if (!c.is_constant) is_factor_[c.out] = false;
+  if (target.multiplies_by_lane) is_factor_ = factors_of(block);
 }
 
 Location ValuePlaces::location(ValueId v) {

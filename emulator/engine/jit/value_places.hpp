@@ -72,7 +72,6 @@ class ValuePlaces {
     moves_.push_back(move(Op::Store, memory(to), from));
   }
 
-  void find_factors();
   void evict(ValueId v);
   void release(ValueId v);
   void place_in_register(ValueId v);

@@ -4,23 +4,13 @@
 #include <utility>
 
 #include "emulator/engine/native/gpu/gpu_kernel.hpp"
+#include "emulator/engine/native/program/float_section.hpp"
 #include "emulator/engine/native/program/kernel_code.hpp"
-#include "emulator/engine/native/translate/bits_of_numbers.hpp"
-#include "emulator/engine/native/translate/known_inputs.hpp"
-#include "emulator/engine/native/translate/split_longs.hpp"
 
 namespace gdr::native {
 namespace {
 
 const std::string not_on_gpu = "on the processor, not on the GPU: ";
-
-/// Whether a mask depends on the difference of two computed numbers.
-bool is_comparison_of_results(const Graph& g, const Node& node) {
-  if (node.op != NodeOp::Negative && node.op != NodeOp::IsZero) return false;
-  const Node& difference = g[node.a];
-  return difference.op == NodeOp::Sub && !is_leaf(g[difference.a].op) &&
-         !is_leaf(g[difference.b].op);
-}
 
 }  // namespace
 
@@ -28,48 +18,13 @@ CompiledSection::CompiledSection(const SectionModel& model, const Liveness& live
                                  std::vector<std::vector<TableShort>> table_shorts, bool loops,
                                  Target target, SectionModel* start)
     : contents_(contents_of(model, liveness, std::move(table_shorts), loops)), target_(target) {
-  if (target_.precision == Precision::Float) prepare_for_floats(model, start);
+  if (target_.precision == Precision::Float) {
+    const FloatSection made = change_to_floats(contents_, target_, model, start);
+    compares_results_ = made.compares_results;
+    if (!made.is_supported) target_.precision = Precision::Double;
+    if (!made.remark.empty()) notes_.set_remark(made.remark);
+  }
   collect_words(contents_.kernels, contents_.tables, contents_.words);
-}
-
-/// Changes the kernels to those among floats. Falls back to doubles where floats are unsupported.
-void CompiledSection::prepare_for_floats(const SectionModel& model, SectionModel* start) {
-  std::vector<Kernel>& kernels = contents_.kernels;
-  for (Kernel& kernel : kernels) kernel = with_bits_of_numbers(kernel);
-  std::vector<Kernel> without_known = kernels;
-  if (loops() && start != nullptr)
-    for (Kernel& kernel : kernels) add_known_inputs(kernel, *start, model);
-  if (!suits_floats()) {
-    target_.precision = Precision::Double;
-    kernels = std::move(without_known);
-    return;
-  }
-  if (target_.mode == FloatMode::Mixed)
-    for (Kernel& kernel : kernels) kernel = with_split_distances(kernel);
-}
-
-bool CompiledSection::suits_floats() {
-  for (const Kernel& kernel : kernels())
-    for (const Node& node : kernel.graph.nodes())
-      compares_results_ = compares_results_ || is_comparison_of_results(kernel.graph, node);
-  try {
-    for (const Kernel& kernel : kernels())
-      note_code(make_kernel_code(with_zero_words(kernel, 0, uniform_words()), loops(), target_));
-    return true;
-  } catch (const Unsupported& e) {
-    // Others than the loop run once for a target.
-    if (loops()) notes_.set_remark(std::string("doubles instead of floats: ") + e.what());
-    return false;
-  }
-}
-
-/// What code needs beyond its kernel: words that only Kernel::known has, and to detect overflows.
-void CompiledSection::note_code(const KernelCode& code) {
-  for (const Segment* segment : segments_of(code)) {
-    compares_results_ = compares_results_ || segment->detects_overflows;
-    for (const Node& node : segment->graph.nodes())
-      if (node.op == NodeOp::Uniform) contents_.words.uniform.add(LeafKey::unpack(node.bits));
-  }
 }
 
 void CompiledSection::set_previous(const CompiledSection& previous) {

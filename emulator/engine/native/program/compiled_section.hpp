@@ -96,9 +96,6 @@ class CompiledSection {
   std::string remark() const { return notes_.remark(); }
 
  private:
-  void prepare_for_floats(const SectionModel& model, SectionModel* start);
-  bool suits_floats();
-  void note_code(const KernelCode& code);
   CompiledKernels::Entry make_host_entry(const Kernel& kernel, std::uint64_t zero_words,
                                          Target target) const;
   CompiledKernels::Entry make_gpu_entry(const Kernel& kernel, std::uint64_t zero_words,

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "emulator/engine/jit/order.hpp"
+#include "emulator/engine/vector/doubles/codegen/rounded_shorts.hpp"
 #include "emulator/engine/vector/doubles/codegen/trace.hpp"
 
 namespace gdr::codegen {
@@ -15,6 +16,7 @@ using jit::Place;
 using jit::Type;
 using jit::ValueId;
 
+/// The three levels of a trace as blocks of the IR.
 class Lowering {
  public:
   Lowering(const Trace& r, jit::VectorTarget target, Arrangement arrangement,
@@ -24,10 +26,10 @@ class Lowering {
         copies_(arrangement.copies),
         window_(arrangement.window),
         pool_(pool),
+        shorts_(r),
         slot_(r.steps.size(), none) {
     find_in_memory();
     find_kept();
-    find_inner();
   }
 
   LoopNestCode run() {
@@ -194,32 +196,6 @@ class Lowering {
   ValueId constant(std::uint64_t bits) {
     return block_.add_value({Type::Vector, true, pool_.place(bits)});
   }
-  static bool is_far(const Step& s) {
-    return s.kind == Step::Kind::Constant && s.bits == std::bit_cast<std::uint64_t>(0x1p28);
-  }
-  bool is_difference(StepId n, StepId a, StepId b) const {
-    const Step& s = r_.steps[n];
-    return s.kind == Step::Kind::Operation && s.op == Op::Fma && s.detail == jit::negate_addend &&
-           s.in[0] == a && s.in[1] == b;
-  }
-  /// The x of x c - (x c - x), which is x rounded to a short (round_short), for steps of one level.
-  StepId rounded_by(StepId n) const {
-    const auto [x, c, inner] = r_.steps[n].in;
-    const bool found = is_difference(n, x, c) && is_far(r_.steps[c]) &&
-                       is_difference(inner, x, c) && r_.steps[inner].in[2] == x &&
-                       readers_[inner] == 1 && r_.steps[inner].level == r_.steps[n].level;
-    return found ? x : no_step;
-  }
-  /// Whether a step is never -0: squares. A sum may be: tiny ones are flushed to the zero of their
-  /// sign.
-  bool is_never_minus_zero(StepId n) const {
-    const Step& s = r_.steps[n];
-    if (s.kind == Step::Kind::Constant) return s.bits != sign;
-    if (s.kind != Step::Kind::Operation) return false;
-    if (s.op == Op::Mul) return s.in[0] == s.in[1];
-    const StepId x = s.op == Op::Fma ? rounded_by(n) : no_step;
-    return x != no_step && is_never_minus_zero(x);
-  }
   ValueId operation(Op op, std::array<ValueId, 3> in) { return block_.add(op, Type::Vector, in); }
   /// x c + x (1 - c) has the same roundings, but for the sign of a zero, and no addend that changes
   /// its sign.
@@ -229,15 +205,15 @@ class Lowering {
                   negative = constant(std::bit_cast<std::uint64_t>(1 - factor));
     const ValueId rest = operation(Op::Mul, {v, negative, no_value});
     const ValueId sum = operation(Op::Fma, {v, value(c, level), rest});
-    if (is_never_minus_zero(x)) return sum;
+    if (shorts_.is_never_minus_zero(x)) return sum;
     return operation(Op::Select, {constant(sign), v, sum});
   }
 
   void lower(StepId n, Level level) {
     const Step& s = r_.steps[n];
     if (!target_.fma_replaces_any && target_.selects_bits) {
-      if (is_inner_[n]) return;
-      if (const StepId x = s.op == Op::Fma ? rounded_by(n) : no_step; x != no_step) {
+      if (shorts_.is_inner(n)) return;
+      if (const StepId x = shorts_.rounded_by(n); x != no_step) {
         id_[n] = rounded(x, s.in[1], level);
         return;
       }
@@ -261,19 +237,6 @@ class Lowering {
     block_.code.push_back(o);
   }
 
-  /// Which steps only others need that `rounded` replaces.
-  void find_inner() {
-    readers_.assign(r_.steps.size(), 0);
-    is_inner_.assign(r_.steps.size(), false);
-    for (const Step& s : r_.steps)
-      for (const StepId in : s.in)
-        if (in != no_step) ++readers_[in];
-    for (const RowStore& s : r_.stores) ++readers_[s.value];
-    for (StepId n = 0; n < r_.steps.size(); ++n)
-      if (r_.steps[n].op == Op::Fma && rounded_by(n) != no_step)
-        is_inner_[r_.steps[n].in[2]] = true;
-  }
-
   static constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   static constexpr auto after_all = static_cast<Level>(level_count);
   const Trace& r_;
@@ -281,10 +244,9 @@ class Lowering {
   unsigned copies_;
   std::size_t window_;
   jit::ConstantPool& pool_;
-  std::vector<std::uint32_t> readers_;  ///< uses of each step
-  std::vector<bool> is_inner_;          ///< whether each step is part of another one
-  std::vector<bool> in_memory_;         ///< whether each step is read where it is used
-  std::vector<std::int32_t> slot_;      ///< place of each step in the scratch
+  RoundedShorts shorts_;
+  std::vector<bool> in_memory_;     ///< whether each step is read where it is used
+  std::vector<std::int32_t> slot_;  ///< place of each step in the scratch
   std::uint32_t iteration_slots_ = 0, own_slots_ = 0;
   jit::Block block_;
   std::vector<ValueId> id_;  ///< value of each step at this level
