@@ -24,7 +24,7 @@ struct WorkCounts {
   std::uint64_t link_read_bytes = 0;   ///< board to host
   std::uint64_t interactions = 0;      ///< pairs of targets and sources, of all chips
   double flops = 0;                    ///< interactions times the program's count
-  double predicted_seconds = 0;        ///< on the real board, with its link
+  double predicted_seconds = 0;        ///< time on the real board, with its link
   /// Adds the work of another period.
   WorkCounts& operator+=(const WorkCounts&) noexcept;
   friend bool operator==(const WorkCounts&, const WorkCounts&) = default;

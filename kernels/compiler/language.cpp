@@ -330,7 +330,7 @@ class Printer {
   std::set<std::string> taken_;                  ///< names of variables and temporaries
   std::map<std::size_t, std::string> elements_;  ///< elements of arrays, by variable
   int values_named_ = 0, conditions_named_ = 0;
-  std::vector<Text> texts_;  ///< of each node: a temporary's name, or an expression
+  std::vector<Text> texts_;  ///< text of each node: a temporary's name, or an expression
   std::string out_;
 };
 

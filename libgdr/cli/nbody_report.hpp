@@ -29,7 +29,7 @@ struct NbodyReport {
   Statistics statistics;
   double clocks_per_interaction = 0;
   double seconds = 0;             ///< wall time of the run with the first forces
-  TreeUse trees;                  ///< of a run to an accuracy
+  TreeUse trees;                  ///< use of trees in a run to an accuracy
   ForceCost one_chip, one_board;  ///< predictions; zeros on many ranks and with trees
   std::vector<RankReport> ranks;  ///< reports of the ranks of devices of kind "mpi"
   std::optional<Comparison> comparison;

@@ -44,7 +44,7 @@ struct Profile {
   ProfileTime measured, predicted;
   double gflops = 0;  ///< predicted
   double joules = 0;  ///< predicted energy of the chips for one run, by constants::pe_clock_energy
-  double joules_waiting = 0;  ///< of it, while PEs wait for ports
+  double joules_waiting = 0;  ///< part while PEs wait for ports
   double joules_each = 0;     ///< energy of an interaction
   double port_waiting = 0;    ///< predicted: part of the loops' clocks in which PEs wait for ports
   double emulated_runs = 0;   ///< part of the block sections that ran in emulated arithmetic

@@ -36,7 +36,7 @@ class ImageCheck {
   double value(const Product& product, std::span<const std::uint64_t> params) const;
 
   std::string kernel_;
-  std::vector<HostNumber> types_;  ///< of the parameters
+  std::vector<HostNumber> types_;  ///< types of the parameters
   std::vector<Limit> limits_;
 };
 

@@ -32,7 +32,7 @@ class SharedSources {
   /// Arrays of one or more segments.
   struct Table {
     std::span<const NamedInput> arrays;
-    std::size_t items = 0;  ///< that the arrays must have
+    std::size_t items = 0;  ///< required length of the arrays
     double taken = 0;       ///< sources of all segments
     bool is_converted = false;
     LinkWords records = {};

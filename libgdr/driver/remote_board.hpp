@@ -128,7 +128,7 @@ class RemoteBoard final : public BoardLink {
 
   std::unique_ptr<BoardAccess> access_;
   double timeout_seconds_;  ///< the user's; 0: derived from the work
-  Polling polling_;         ///< of completions
+  Polling polling_;         ///< polling of completions
   BoardIdentity identity_;
   std::string failure_;               ///< reason why the board failed; empty: it is usable
   DmaArea control_;                   ///< control memory: rings, completions of Resend

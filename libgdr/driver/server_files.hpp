@@ -18,14 +18,14 @@ constexpr std::string_view server_prefix = "server:/";
 
 /// A file of a server.
 struct ServerFile {
-  std::string name;  ///< without its folder
+  std::string name;  ///< name without its folder
   bool exists = false, folder = false;
   std::uint64_t bytes = 0;
 };
 
 /// A command that runs at a server, with a board of it.
 struct ServerJob {
-  std::string device_options;          ///< of the device name at the server: "boards=2"
+  std::string device_options;          ///< options of the device name at the server: "boards=2"
   std::vector<std::string> arguments;  ///< name of the command, then those of job_arguments.hpp
 };
 

@@ -23,7 +23,7 @@ constexpr std::size_t gas = 0;
 /// The header, by the offsets of its numbers.
 struct GadgetHeader {
   std::array<std::uint32_t, types> counts{};
-  std::array<double, types> masses{};  ///< of each particle of a type; 0: in the block MASS
+  std::array<double, types> masses{};  ///< mass of each particle of a type; 0: in the block MASS
   PackedFile::Header attributes;
 };
 

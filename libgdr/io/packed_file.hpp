@@ -63,8 +63,8 @@ Number ByteFile::number(std::uint64_t offset, ByteOrder order) const {
 
 /// Where the numbers of a dataset are: rows of `width` adjacent numbers, at equal distances.
 struct PackedDataset {
-  std::uint64_t offset = 0;  ///< of the first row, in bytes
-  std::uint64_t stride = 0;  ///< from a row to the next, in bytes
+  std::uint64_t offset = 0;  ///< place of the first row, in bytes
+  std::uint64_t stride = 0;  ///< distance from a row to the next, in bytes
   std::size_t rows = 0, width = 1;
   std::size_t number_size = 4;  ///< bytes of a number, 4 or 8
   NumberClass number_class = NumberClass::Float;

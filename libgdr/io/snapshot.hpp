@@ -30,7 +30,7 @@ struct RunState {
   double gravity = 1;       ///< constant of gravity
   double start_energy = 0;  ///< total energy at step 0, the reference of drifts
   IntegratorKind integrator = IntegratorKind::Leapfrog;
-  double accuracy = 0;  ///< of forces, with trees (gdr::TreeOptions); 0: direct sums
+  double accuracy = 0;  ///< accuracy of forces, with trees (gdr::TreeOptions); 0: direct sums
   // Number of the gdr::TreeMethod (leapfrog only), degree and theta of the last tree.
   double tree_method = 0, tree_degree = 0, tree_theta = 0;
   // The others belong to Hermite4 (gdr::HermiteOptions).
@@ -185,8 +185,8 @@ struct ForceOrigin {
   std::string kernel;   ///< "gravity"
   std::string engine;   ///< "vector"
   std::string source;   ///< name of the snapshot file
-  double accuracy = 0;  ///< that was asked for; 0: direct sums, without these two attributes
-  double error = 0;     ///< that was measured
+  double accuracy = 0;  ///< requested accuracy; 0: direct sums, without these two attributes
+  double error = 0;     ///< measured error
 };
 
 /// One dataset of results: `width` values for each particle, numbers or integers.

@@ -31,8 +31,8 @@ IntegratorKind parse_integrator(const std::string& name);
 /// The options of a run; missing values are taken from the snapshot of an earlier run.
 struct RunRequest {
   std::optional<double> softening, time_step, gravity, end_time;
-  std::optional<double> accuracy;                       ///< of forces; 0, the default: direct sums
-  std::optional<IntegratorKind> integrator;             ///< default: leapfrog
+  std::optional<double> accuracy;            ///< accuracy of forces; 0, the default: direct sums
+  std::optional<IntegratorKind> integrator;  ///< default: leapfrog
   std::optional<double> eta, eta_start, smallest_step;  ///< parameters of Hermite4
   std::optional<Interval> snapshot_every, energy_every;
 };

@@ -23,7 +23,7 @@ struct TreeRequest {
   static constexpr std::int64_t steps_of_choice = 32;
   double accuracy = 0;
   std::int64_t step = 0;  ///< number of the step of the first calculation
-  TreeChoice choice;      ///< of the first calculation
+  TreeChoice choice;      ///< choice of the first calculation
 };
 
 /// Sums and extremes of the reports of force calculations; times in seconds.

@@ -26,7 +26,7 @@ namespace gdr::network {
 class Waiter {
   friend class EventLoop;
   std::condition_variable woken_;
-  std::thread::id thread_;  ///< while it has the turn
+  std::thread::id thread_;  ///< thread that has the turn
   bool has_turn_ = false, signalled_ = false;
 };
 
@@ -67,15 +67,15 @@ class EventLoop {
   std::mutex mutex_;
   std::condition_variable own_;                ///< wakes the loop's own thread
   std::deque<Waiter*> followers_;              ///< threads that wait for the turn
-  std::deque<std::function<void()>> actions_;  ///< of call(), that have not run
+  std::deque<std::function<void()>> actions_;  ///< actions of call() that have not run
   bool taken_ = false;                         ///< a thread has the turn
   bool own_has_turn_ = false;                  ///< it is the loop's own thread
-  bool own_sleeps_ = false;          ///< that thread waits for the next release of the turn
-  bool needed_ = false;              ///< that thread should take over
+  bool own_sleeps_ = false;          ///< whether that thread waits for the next release of the turn
+  bool needed_ = false;              ///< whether that thread should take over
   std::atomic<bool> asked_ = false;  ///< a thread asks the loop's own for the turn
   std::uint64_t turns_ = 0;          ///< turns of other threads
   std::exception_ptr failure_;       ///< what a handler threw in a thread that waited
-  driver::Polling polling_;          ///< of the thread that has the turn
+  driver::Polling polling_;          ///< polling of the thread that has the turn
 };
 
 }  // namespace gdr::network

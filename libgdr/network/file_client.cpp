@@ -30,7 +30,7 @@ using driver::TransferReport;
 /// restored, but not less than this and not more than that.
 constexpr double min_ahead = 64e6, max_ahead = 1e9, seconds_ahead = 2;
 
-constexpr int max_links = 40;  ///< as many symbolic links as Linux follows
+constexpr int max_links = 40;  ///< number of symbolic links that Linux follows
 
 [[noreturn]] void fail_locally(std::string_view action, const std::string& path) {
   throw Error(ErrorCategory::Io, io_message(action, path, errno));

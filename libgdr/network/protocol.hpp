@@ -48,7 +48,7 @@ struct Hello {
   std::uint32_t version = protocol_version;
   std::uint32_t stream = 0;       ///< number of this stream in its session
   std::uint32_t pacing_auto = 0;  ///< option `pacing_auto` of TransferOptions
-  Subject subject{};              ///< of a new session
+  Subject subject{};              ///< subject of a new session
   SessionId session = {};         ///< zeros: request for a board; only with stream 0
   std::uint64_t received = 0;     ///< sequenced frames received on this stream
   std::uint64_t window = 0;       ///< bytes in flight of a stream; 0: the system's choice

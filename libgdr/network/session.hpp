@@ -102,7 +102,7 @@ class Session {
     std::deque<FrameHeader> control;  ///< Pong frames to send
     Connection* connection = nullptr;
     asio::steady_timer wake;  ///< cancelled when there is something to send
-    asio::steady_timer late;  ///< when frames that arrived are acknowledged at the latest
+    asio::steady_timer late;  ///< latest time to acknowledge frames that arrived
     bool late_runs = false;   ///< `late` has a time
     bool late_is_over = false;
     Clock::time_point heard, broken = Clock::now();

@@ -396,19 +396,19 @@ struct CutoffSum::Impl {
 
   FilledNames names;
   Kernel kernel;
-  JobData variables;  ///< for the variables' names and types only
+  JobData variables;  ///< names and types of the variables, without numbers
   SetJob job;
   unsigned threads;
   std::optional<double> skin_option;
   bool rows_select;   ///< ListInput::rows_select
-  SkinChoice choice;  ///< of the skin, without that option
+  SkinChoice choice;  ///< choice of the skin, without that option
   Lattice lattice;
   static const inline std::vector<double> no_radii;
   std::vector<double> radii, source_radii;  ///< those of the lists' targets and sources
   std::vector<double> given_radii;          ///< those of this rank's targets
   std::optional<std::vector<double>> given_source_radii;  ///< those of this rank's sources
   std::optional<PairRanks> ranks;                         ///< none: the device has one process
-  std::uint64_t box_hash = 0;                             ///< that of the periodic vectors
+  std::uint64_t box_hash = 0;                             ///< hash of the periodic vectors
 
   bool valid = false;        ///< whether the lists are those of the radii and the box
   bool own_targets = false;  ///< whether the lists have targets that are not the sources

@@ -56,7 +56,7 @@ struct BoxForest {
 struct SortedSources {
   BoxForest trees;
   std::array<std::vector<double>, 3> at;
-  std::vector<double> radii;  ///< of each; empty: 0
+  std::vector<double> radii;  ///< radius of each; empty: 0
   std::vector<RadiusRange> radii_of_nodes;
 };
 

@@ -9,11 +9,11 @@ namespace gdr {
 /// What a run and new lists take, in numbers that every host and any number of threads counts
 /// alike.
 struct ListCounts {
-  double pairs = 0;      ///< of all targets and sources of their lists
-  double sources = 0;    ///< of all lists
+  double pairs = 0;      ///< pairs of all targets and sources of their lists
+  double sources = 0;    ///< sources of all lists
   double particles = 0;  ///< targets, and sources with their images
   double edge = 0;       ///< mean edge of the boxes of groups
-  double skin = 0;       ///< that of the lists
+  double skin = 0;       ///< skin of the lists
 };
 
 /// Chooses how much farther lists reach than the cut-off: the less, the fewer pairs a run has; the
@@ -39,7 +39,7 @@ class SkinChoice {
 
   double ns_a_pair_;
   double relative_;                ///< skin relative to the cut-off
-  std::size_t runs_ = 0;           ///< that followed the last lists
+  std::size_t runs_ = 0;           ///< runs after the last lists
   std::optional<double> a_run_{};  ///< largest distance that a particle moves in a run
 };
 

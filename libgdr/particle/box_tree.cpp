@@ -143,7 +143,7 @@ class TreeBuilder {
 
   std::vector<NumberedPoint>& points_;
   std::vector<NumberedPoint> sorted_;
-  std::vector<std::uint16_t> cell_;  ///< of each point, along the edge of its node
+  std::vector<std::uint16_t> cell_;  ///< cell of each point, along the edge of its node
   std::size_t leaf_;
   unsigned threads_ = 1;
 };

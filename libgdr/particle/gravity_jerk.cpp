@@ -44,7 +44,7 @@ namespace {
 struct JerkCall {
   tree::GravityInput in;
   tree::GravityResults out;
-  SquareParts parts;  ///< of the softening, to which the input refers
+  SquareParts parts;  ///< squares of the softening, to which the input refers
 };
 
 }  // namespace

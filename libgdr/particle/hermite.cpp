@@ -442,7 +442,7 @@ struct Hermite::Impl {
   double total_mass = 0;  ///< mass of all ranks' particles
   Job job;
   std::vector<double> mass;
-  std::optional<BlockTrees> trees;  ///< for large blocks of a run to an accuracy
+  std::optional<BlockTrees> trees;  ///< trees for large blocks of a run to an accuracy
   std::vector<std::int64_t> ids;    ///< numbers of the particles among those of all ranks
   HermiteParticles particles;
   double now = 0;          ///< time in the present cycle, in cycles

@@ -189,9 +189,9 @@ struct NeighbourSearch::Worker {
   NeighbourSearch& all;
   Progress& progress;
   Found& found;
-  std::vector<std::uint64_t> keys{};                                ///< of candidates
-  std::array<std::vector<double>, 3> at{}, shifts{};                ///< of candidates
-  std::vector<std::uint32_t> near{};                                ///< of candidates
+  std::vector<std::uint64_t> keys{};                  ///< keys of candidates
+  std::array<std::vector<double>, 3> at{}, shifts{};  ///< places of candidates; their shifts
+  std::vector<std::uint32_t> near{};                  ///< candidates near a target
   std::array<std::vector<std::uint64_t>, targets_in_group> mine{};  ///< lists of the group
   std::size_t unreported = 0;
 

@@ -79,7 +79,7 @@ class NeighbourSearch {
   std::vector<Group> groups_;
   unsigned threads_ = 1;
   std::vector<std::int64_t> lengths_;  ///< lengths of the lists, behind a 0
-  std::vector<Found> found_;           ///< for each task
+  std::vector<Found> found_;           ///< pairs that each task has found
 };
 
 }  // namespace gdr

@@ -11,8 +11,8 @@ namespace gdr {
 /// The particles of all ranks in rank order, gathered from those of each rank.
 struct AllParticles {
   std::vector<double> source, mass, target;  ///< `target` is empty if targets are the sources
-  std::vector<double> source_velocity, target_velocity;     ///< empty without velocities
-  std::vector<double> source_square, target_square;         ///< with softening of each particle
+  std::vector<double> source_velocity, target_velocity;  ///< empty without velocities
+  std::vector<double> source_square, target_square;  ///< squares of the softening of each particle
   std::vector<std::size_t> source_offsets, target_offsets;  ///< those of each rank
   std::vector<double> acceleration, potential, jerk;        ///< results of all targets
   std::size_t bytes_received = 0;

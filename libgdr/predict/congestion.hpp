@@ -40,7 +40,7 @@ struct WindowState {
 /// A row of the table of laws.
 struct CongestionLaw {
   std::string_view name;
-  std::string_view growth, after_loss;  ///< in words
+  std::string_view growth, after_loss;  ///< rules in words
   std::string_view source;
   /// Segments by which the window grows with an acknowledgement, after slow start; null for laws
   /// that change the window once a round trip (Fast, Paced).

@@ -36,7 +36,7 @@ struct SentState {
 struct Flow {
   std::uint8_t protocol = 0;
   Endpoint client, server;
-  std::array<SentState, 2> sent;  ///< by direction
+  std::array<SentState, 2> sent;  ///< state of each direction
   std::size_t port = 0;           ///< index of the port of the relay that carries it
   bool cut = false;               ///< whether the relay has cut the connection
   bool resets = false;            ///< whether the relay answers packets with RST

@@ -19,7 +19,7 @@ using Time = std::chrono::nanoseconds;
 struct Packet {
   std::vector<std::byte> bytes;  ///< contents from the IP header on
   std::size_t flow = 0;          ///< index of its flow
-  Time due{};                    ///< when it reached the other end of the last link
+  Time due{};                    ///< time of arrival at the other end of the last link
 };
 
 /// The order in which waiting packets are transmitted.

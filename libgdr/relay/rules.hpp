@@ -15,8 +15,8 @@ struct Rule {
   bool reset = false;  ///< the connection is cut and both ends get RST; otherwise packets vanish
   Endpoint source, destination;
   std::optional<Direction> direction;  ///< nothing: both
-  Time from{};                         ///< from this time after the first packet
-  Time until = Time::max();            ///< before this time
+  Time from{};                         ///< beginning of the time, after the first packet
+  Time until = Time::max();            ///< end of the time
 
   bool matches(Direction way, const PacketFields& packet, Time since_start) const noexcept;
 };

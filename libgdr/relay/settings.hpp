@@ -28,8 +28,8 @@ struct Forwarding {
 };
 
 struct Settings {
-  std::string server, client;      ///< shell commands; none with ports
-  LinkValues links;                ///< of the run: the commands' links, and what ports do not have
+  std::string server, client;  ///< shell commands; none with ports
+  LinkValues links;  ///< links of the run: the commands' links, and what ports do not have
   std::optional<LinkValues> line;  ///< own values of the line on which all ports merge
   std::vector<Forwarding> ports;
   CutOptions cuts;
@@ -37,11 +37,11 @@ struct Settings {
   NamespaceOptions hosts;
   std::uint64_t seed = 1;
   int port = 0;                                 ///< TCP port that the server listens on; 0: any
-  Time server_wait = std::chrono::seconds(30);  ///< until the server listens
+  Time server_wait = std::chrono::seconds(30);  ///< longest time until the server listens
   std::optional<Time> time_limit, linger;
   Time step = std::chrono::microseconds(100);
   std::string json, capture;          ///< files
-  std::size_t capture_bytes = 65535;  ///< of each packet
+  std::size_t capture_bytes = 65535;  ///< bytes of each packet
   bool quiet = false, watch = false;
 };
 

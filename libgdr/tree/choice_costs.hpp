@@ -23,7 +23,7 @@ class ChoiceCosts {
         group_size_(static_cast<double>(group_size)) {}
 
   TreeCosts of;
-  double spent = 0;    ///< by the choice so far
+  double spent = 0;    ///< cost of the choice so far
   bool found = false;  ///< whether a tree is known that is accurate
 
   /// The trees of the particles.

@@ -56,10 +56,10 @@ class FarField {
     std::uint32_t parent = 0;
     Box box = {};
     double softening = 0;  ///< the largest square that one of its targets adds
-    unsigned degree = 0;   ///< of the local expansion
+    unsigned degree = 0;   ///< degree of the local expansion
     bool group = false;
     bool needed = false;
-    bool made = false;  ///< with the degree and the separation
+    bool made = false;  ///< whether its expansion has this degree and separation
   };
 
   void make_nodes(std::size_t group_size);
@@ -88,10 +88,10 @@ class FarField {
   double square_reach_ = 0;
   /// Squares of the largest ratios of radii and distance, by degree.
   std::array<double, max_harmonics + 1> square_ratios_ = {};
-  std::vector<double> multipoles_;   ///< of all clusters
+  std::vector<double> multipoles_;   ///< expansions of all clusters
   std::vector<Node> nodes_;          ///< parents come first
   std::vector<std::size_t> levels_;  ///< first node of each level, and the number of nodes
-  std::vector<double> local_;        ///< of all nodes
+  std::vector<double> local_;        ///< expansions of all nodes
   std::vector<std::vector<std::uint32_t>> close_;  ///< clusters that are not distant from a node
   std::vector<std::uint32_t> counts_;              ///< translations of nodes
   std::vector<Group> groups_;

@@ -59,7 +59,7 @@ class GravitySearch {
   GroupShare* share_;  ///< null: one process
   ChoiceCosts costs_;
   std::optional<Sample> sample_, jerk_sample_;
-  double counted_length_ = 0;  ///< of lists before the first trial
+  double counted_length_ = 0;  ///< length of lists before the first trial
 };
 
 }  // namespace gdr::tree

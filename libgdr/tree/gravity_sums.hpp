@@ -93,19 +93,19 @@ class GravitySums {
   std::optional<Octree> target_tree_;
   std::vector<double> mass_;
   std::vector<Moments> moments_;
-  std::vector<Source> sources_;  ///< with their proxies
+  std::vector<Source> sources_;  ///< sources with their proxies
   std::vector<Proxies> proxies_;
   std::vector<double> source_square_;  ///< softening of each particle, with that of proxies
   std::vector<ClusterSoftening> cluster_softening_;
   SquareSoftening softening_;
   std::vector<Velocity> particle_velocity_;
-  std::vector<Velocity> source_velocity_;  ///< with those of proxies
+  std::vector<Velocity> source_velocity_;  ///< velocities of sources and proxies
   TargetRows all_, sample_;
   GroupSums sums_, sample_sums_;
   std::optional<FarField> far_;
   double expansion_seconds_ = 0;
   std::vector<Group> groups_, sample_groups_;
-  std::vector<std::uint32_t> numbers_of_sample_;  ///< of the groups
+  std::vector<std::uint32_t> numbers_of_sample_;  ///< numbers of the groups
   Hierarchy hierarchy_;
 };
 

@@ -19,7 +19,7 @@ struct GravityInput {
   std::size_t n_sources = 0;
   const double* source = nullptr;
   const double* mass = nullptr;
-  double softening = 0;  ///< of all pairs, unless each particle has its own:
+  double softening = 0;  ///< softening of all pairs, unless each particle has its own:
   bool softening_of_each = false;
   /// Then the squares for each source and target, whose sums are those of the pairs.
   const double *source_square = nullptr, *target_square = nullptr;
@@ -37,7 +37,7 @@ void check_options(const TreeOptions& options);
 /// The destination of results, each of which may be null.
 struct GravityResults {
   double *acceleration = nullptr, *potential = nullptr;
-  double* jerk = nullptr;  ///< with velocities
+  double* jerk = nullptr;  ///< results of calls with velocities
 };
 
 /// Executes a step of the host so that it can be cancelled, with the exceptions of the step.

@@ -18,10 +18,10 @@ struct ResultRow {
 /// Targets with their results, in one order.
 struct TargetRows {
   std::vector<Source> at;
-  std::vector<Velocity> velocity = {};  ///< for jerks; empty: without
+  std::vector<Velocity> velocity = {};  ///< velocities for jerks; empty: without
   std::vector<double> square = {};      ///< softening of each particle; empty: one for all
   std::vector<ResultRow> rows = {};
-  std::vector<ResultRow> jerks = {};  ///< whose potentials are unused
+  std::vector<ResultRow> jerks = {};  ///< rows whose potentials are unused
 
   /// Those at some places of the order.
   TargetRows at_places(std::span<const std::uint32_t> places) const;
@@ -42,10 +42,10 @@ class GroupSums {
   void compute(std::span<const Group> groups, const Hierarchy& hierarchy,
                std::span<const Source> sources);
 
-  std::span<const Velocity> source_velocity = {};  ///< of the sources, for jerks
+  std::span<const Velocity> source_velocity = {};  ///< velocities of the sources, for jerks
   std::span<const double> source_square = {};      ///< likewise, softening of each particle
   std::function<void(double)> progress = {};  ///< called with the share of a computation's groups
-  GroupLists lists;          ///< of the last groups, with the number of pairs so far
+  GroupLists lists;          ///< lists of the last groups, with the number of pairs so far
   double list_seconds = 0;   ///< time of making lists so far
   double force_seconds = 0;  ///< time of the sums so far
 

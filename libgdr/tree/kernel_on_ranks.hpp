@@ -36,7 +36,7 @@ class AllKernelParticles {
   std::size_t rank_;
   std::vector<std::size_t> source_offsets_, target_offsets_;  ///< those of each rank
   std::vector<double> source_pos_, target_pos_;  ///< `target_pos_` is empty if targets are sources
-  std::vector<VariableColumn> sources_, targets_, results_;  ///< of the arrays of the call
+  std::vector<VariableColumn> sources_, targets_, results_;  ///< columns of the arrays of the call
   std::vector<NamedInput> source_inputs_, target_inputs_;
   std::vector<NamedResult> named_results_;
   KernelInput input_;

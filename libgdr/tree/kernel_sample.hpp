@@ -13,7 +13,7 @@ namespace gdr::tree {
 
 /// Results whose errors are measured together: the components of a vector, or a single one.
 struct ResultVector {
-  std::string name;                  ///< of an array, or names of the components: "ax, ay, az"
+  std::string name;                  ///< name of an array, or of the components: "ax, ay, az"
   std::vector<std::size_t> members;  ///< their numbers among the kernel's results
 };
 

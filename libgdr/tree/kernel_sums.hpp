@@ -40,7 +40,7 @@ class KernelSums {
   void compute_directly(std::size_t n, std::span<const VariableColumn> sources,
                         KernelTargets& targets, GroupShare* share);
 
-  GroupLists lists;         ///< of the last groups, with the number of pairs so far
+  GroupLists lists;         ///< lists of the last groups, with the number of pairs so far
   double list_seconds = 0;  ///< time of making lists so far
   double sum_seconds = 0;   ///< time of the sums so far
 

@@ -418,9 +418,9 @@ class KernelTree {
   KernelParticles particles_;
   Octree tree_;
   std::optional<Octree> target_tree_;
-  std::vector<Moments> boxes_, scaled_;  ///< with their own radii; with those for walks
+  std::vector<Moments> boxes_, scaled_;  ///< moments with their own radii; with those for walks
   std::optional<Opening> opening_;
-  std::vector<VariableColumn> sources_;  ///< with their proxies
+  std::vector<VariableColumn> sources_;  ///< sources with their proxies
   std::vector<std::int64_t> proxy_numbers_;
   KernelTargets targets_, trial_;  ///< all; those of the sample, with results of other thetas
   std::vector<std::uint32_t> trial_rows_;
@@ -429,7 +429,7 @@ class KernelTree {
   std::vector<Group> groups_, sample_groups_;
   std::optional<KernelSample> sample_;
   TreeCosts costs_;
-  double spent_ = 0, saving_ = 0;  ///< by the choice so far; expected part of the direct sums
+  double spent_ = 0, saving_ = 0;  ///< cost of the choice so far; expected part of the direct sums
   bool found_ = false;             ///< whether a tree is known that is accurate
   bool stopped_ = false;           ///< whether further trials would have cost too much
   double error_seconds_ = 0;       ///< time of measuring the errors of results

@@ -84,7 +84,7 @@ class Sample {
   std::size_t targets_;  ///< number of all
   SamplePlaces at_;
   std::vector<double> acceleration_;  ///< triples, those of direct sums
-  double weights_ = 0;                ///< of small accelerations: sum over all targets
+  double weights_ = 0;                ///< sum over all targets of weights of small accelerations
   double least_ = 0;                  ///< the smallest divisor of an error
 };
 

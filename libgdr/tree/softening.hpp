@@ -23,8 +23,8 @@ std::vector<ClusterSoftening> softening_of(const Octree& tree, std::span<const d
 /// one of each target.
 struct SquareSoftening {
   double all = 0;
-  std::span<const ClusterSoftening> clusters = {};  ///< of the sources; empty: only `all`
-  std::span<const double> targets = {};             ///< in the order of their tree; likewise
+  std::span<const ClusterSoftening> clusters = {};  ///< squares of sources; empty: only `all`
+  std::span<const double> targets = {};  ///< squares in the order of their tree; or empty
 
   bool of_each() const noexcept { return !clusters.empty(); }
   /// The largest for a cluster and targets that add at most `target`.

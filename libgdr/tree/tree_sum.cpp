@@ -126,7 +126,7 @@ struct TreeSum::Impl {
   TreeSumOptions options;
   tree::KernelForm form;
   Kernel kernel;
-  JobData variables;  ///< for the variables' names and types, and the params as ranks compare them
+  JobData variables;  ///< names and types of the variables, and the params as ranks compare them
   SetJob job;
   std::shared_ptr<DeviceCore> core;
   RankGroup* ranks;  ///< ranks of the device; null if it has one process

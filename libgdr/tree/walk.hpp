@@ -17,7 +17,7 @@ constexpr std::size_t max_kinds = 8;  ///< limit of kinds of proxies
 struct Hierarchy {
   const Octree* tree = nullptr;
   std::span<const Moments> moments = {};
-  std::span<const Proxies> proxies = {};  ///< by degree, the cheapest first
+  std::span<const Proxies> proxies = {};  ///< proxies by degree, the cheapest first
   /// Proxies of the last kind stand for a cluster whose radius is less than theta times the
   /// distance of its centre from the box of the group, the others where their error is as small.
   /// Below 1.

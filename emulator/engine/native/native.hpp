@@ -29,7 +29,7 @@ class NativeEngine final : public Engine {
                                             const Geometry& geometry) const override;
 
  private:
-  native::Target target_;  ///< of the host
+  native::Target target_;  ///< instruction set of the host, with the precision
   Gpus gpus_;
   std::shared_ptr<const Engine> exact_;
   std::shared_ptr<MatmulDevice> matmul_device_;

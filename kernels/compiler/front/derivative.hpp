@@ -105,7 +105,7 @@ struct FunctionAt {
   const SourceRange& where;
   Value x, y;  ///< arguments
   Value f;     ///< value of the function
-  int order;   ///< of a Boys function
+  int order;   ///< order of a Boys function
 
   Value number(double c) const { return constant_number(c); }
   Value plus(const Value& a, const Value& b) const {

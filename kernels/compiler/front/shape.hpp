@@ -13,7 +13,7 @@ enum class Shape : std::uint8_t { Scalar, Plane, Vector, Tensor, Complex };
 
 struct ShapeInfo {
   std::string_view name;    ///< name in declarations and messages
-  char letter = 'n';        ///< in the forms of functions (vectors.cpp)
+  char letter = 'n';        ///< name in the forms of functions (vectors.cpp)
   std::uint32_t count = 1;  ///< number of components
   std::array<std::string_view, 6> components{};
 };

@@ -47,8 +47,8 @@ struct Accuracy {
 /// One function. Parts that are missing are null: of a function without an operation of its own
 /// (`ceil`) all but `call`; `slopes` where the derivative is zero everywhere.
 struct Function {
-  std::string_view name;       ///< in the language
-  std::string_view arguments;  ///< as in the documentation: `y, x`
+  std::string_view name;       ///< name in the language
+  std::string_view arguments;  ///< names of the documentation: `y, x`
   std::string_view meaning;
   Fn fn = no_function;  ///< operation of the graph
   HostValue value = {};

@@ -98,8 +98,8 @@ enum class Reduction : std::uint8_t {
 
 /// How a reduction is written and called.
 struct ReductionInfo {
-  std::string_view word;  ///< in a kernel, before `=`
-  std::string_view name;  ///< for messages: what the result is of all sources
+  std::string_view word;  ///< word of a kernel, before `=`
+  std::string_view name;  ///< words of messages: what the result is of all sources
 };
 const ReductionInfo& reduction_info(Reduction reduction) noexcept;
 /// The reduction that is written with this word, before `=`; Sum for others.

@@ -175,13 +175,13 @@ class Builder {
 
   // log_sum.cpp
   struct LogSum {
-    ValueId sum = none, most = none;  ///< of exponentials, relative to that of the largest value
+    ValueId sum = none, most = none;  ///< sum relative to the largest term, and that term
     std::vector<ValueId> means;
   };
   /// The last writes of the accumulators of a LogSum.
   struct LogSumWrites {
     OpId most = none;
-    std::vector<OpId> sums;  ///< of the sum, then of the means
+    std::vector<OpId> sums;  ///< operations of the sum, then of the means
   };
   void contribute_log_sum(std::size_t variable);
   void add_exponential(const LogSum& log_sum, std::size_t contribution, LogSumWrites& writes);
@@ -207,7 +207,8 @@ class Builder {
   std::vector<ValueId> inputs_;
   std::vector<LogSum> log_sums_;
   std::map<NodeId, Condition> conditions_;
-  std::map<std::pair<NodeId, Type>, std::vector<Ref>> families_;  ///< by argument (family())
+  std::map<std::pair<NodeId, Type>, std::vector<Ref>>
+      families_;  ///< results by argument (family())
   struct Key {
     Op op;
     Width width;

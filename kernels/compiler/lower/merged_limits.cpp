@@ -192,8 +192,8 @@ class LimitMerging {
 
   Graph& graph_;
   SharedNodes nodes_;
-  std::vector<bool> varies_;  ///< by node: whether it depends on the source
-  std::vector<bool> finite_;  ///< by node: whether it is a finite number in every call
+  std::vector<bool> varies_;  ///< whether a node depends on the source
+  std::vector<bool> finite_;  ///< whether a node is a finite number in every call
   SourceRange where_ = {};
 };
 

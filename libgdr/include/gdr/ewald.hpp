@@ -26,27 +26,27 @@ struct EwaldOptions {
   /// disordered charges; those of crystals may be several times larger.
   double accuracy = 1e-5;
   double alpha = 0;        ///< splitting parameter, an inverse length
-  double cutoff = 0;       ///< of the part in real space, a length
-  double wave_cutoff = 0;  ///< of the wave vectors, an inverse length
+  double cutoff = 0;       ///< radius of the part in real space, a length
+  double wave_cutoff = 0;  ///< radius of the wave vectors, an inverse length
 };
 
 /// The charges of a run.
 struct EwaldCall {
   std::span<const double> pos;     ///< three coordinates of each, also outside of the box
   std::span<const double> charge;  ///< one of each
-  PeriodicBox box;                 ///< of three periodic directions
+  PeriodicBox box;                 ///< box of three periodic directions
   EwaldOptions options = {};
   std::span<double> force = {};   ///< three components of each; empty: not needed
-  std::span<double> energy = {};  ///< of each, whose sum is the total; empty: not needed
+  std::span<double> energy = {};  ///< energy of each, whose sum is the total; empty: not needed
 };
 
 /// The result of a run, and how it was computed.
 struct EwaldResult {
-  double energy = 0;  ///< of the box
+  double energy = 0;  ///< energy of the box
   /// W_ab = - dE / d epsilon_ab for a strain epsilon of box and positions, in rows: the sum of
   /// x_a F_b over all pairs. Its trace is the energy; the pressure of the charges is trace / (3 V).
   std::array<double, 9> virial{};
-  double alpha = 0, cutoff = 0, wave_cutoff = 0;  ///< as in the options
+  double alpha = 0, cutoff = 0, wave_cutoff = 0;  ///< numbers of EwaldOptions
   std::size_t waves = 0;  ///< number of wave vectors, of each pair k, -k one
   double error = 0;       ///< estimate of the error as in EwaldOptions::accuracy
 };

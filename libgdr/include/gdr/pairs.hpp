@@ -52,7 +52,7 @@ struct PairStatistics {
   std::size_t sources = 0;               ///< sources with their images
   double pairs = 0;         ///< pairs that a run computes, those beyond the cut-off among them
   double list_seconds = 0;  ///< time for the last lists
-  double skin = 0;          ///< that of the last lists
+  double skin = 0;          ///< skin of the last lists
 };
 
 /// A kernel summed over all pairs of a target and a source, or an image of a source, whose distance

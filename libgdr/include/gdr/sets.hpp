@@ -27,7 +27,7 @@ struct SourceSegment {
   /// The sources are items index[0] .. index[n - 1] of the arrays; null: items 0 .. n - 1.
   const std::int32_t* index = nullptr;
   std::size_t items = 0;  ///< number of items of the arrays, with which an index is checked
-  std::size_t first = 0;  ///< without an index, the sources are items first .. first + n - 1
+  std::size_t first = 0;  ///< sources without an index: items first .. first + n - 1
 };
 
 /// Targets, the sources that act on them, and the destination of their results. An empty set has no

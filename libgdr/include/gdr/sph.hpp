@@ -37,7 +37,7 @@ struct SphLengthOptions {
 struct SphGas {
   std::span<const double> vel;                   ///< three components of each
   std::span<const double> rho, pressure, sound;  ///< density, pressure, speed of sound
-  double alpha = 1, beta = 2, eta = 0.01;        ///< as in the kernel sph_force
+  double alpha = 1, beta = 2, eta = 0.01;        ///< params of the kernel sph_force
 };
 
 /// Where forces are written; empty: not needed.

@@ -45,7 +45,7 @@ struct TreeOptions {
 /// sums have the times of a choice that found no faster tree.
 struct TreeReport {
   TreeMethod method = TreeMethod::Direct;  ///< not Auto
-  unsigned degree = 0;                     ///< that of the method; 1: monopoles; 0: direct
+  unsigned degree = 0;                     ///< degree of the method; 1: monopoles; 0: direct
   double theta = 0;                        ///< ratio of radius and distance; 0: direct
   double error = 0;               ///< root mean square of the relative errors of the sample
   double largest_error = 0;       ///< largest relative error of the sample

@@ -49,7 +49,7 @@ struct TreeCall {
 /// The measured error of a result, or of results that are the components of a vector: elements of
 /// one array, or names that differ by a letter x, y or z.
 struct ResultError {
-  std::string name;          ///< of an array, or names of the components: "ax, ay, az"
+  std::string name;          ///< name of an array, or of the components: "ax, ay, az"
   double error = 0;          ///< root mean square over the sample, relative to that of the result
   double largest_error = 0;  ///< largest of the sample, relative to the same
 };

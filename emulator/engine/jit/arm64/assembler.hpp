@@ -28,7 +28,7 @@ class Assembler {
  public:
   using Word = a64::Word;
   static constexpr unsigned address_register = 16, scratch_register = 17;
-  static constexpr unsigned temporary_vector = 31;  ///< for steps of an operation
+  static constexpr unsigned temporary_vector = 31;  ///< register for steps of an operation
 
   void put(Word word) { words_.push_back(word); }
   void two(Word op, unsigned to, unsigned a) { put(op | a << 5 | to); }

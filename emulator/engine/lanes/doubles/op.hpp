@@ -53,7 +53,7 @@ struct DoublesOp {
   std::uint32_t lanes = 0;  ///< lanes of a row, a multiple of DoublesKernels::batch
   LanePlace a, b, out;
   LanePlace mask;                  ///< the predicate, if the kernel has one
-  LanePlace old;                   ///< under a predicate: values of the excluded lanes
+  LanePlace old;                   ///< values of the lanes that a predicate excludes
   bool value = true;               ///< the predicate's bit in written lanes
   std::uint8_t memory = 0;         ///< transfers: which of DoublesRun::memory
   std::uint8_t element = 0;        ///< transfers to the memory: which of `bm_words`

@@ -204,7 +204,7 @@ class KernelEmitter {
   unsigned groups_in_loop_ = 1;
   LoopScheduler scheduler_;
   jit::SpillArea spills_{base_spills, 0, 0};
-  Label* leave_ = nullptr;  ///< where a test jumps to
+  Label* leave_ = nullptr;  ///< target of a test's jump
 };
 
 }  // namespace gdr::native

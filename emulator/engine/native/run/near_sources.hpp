@@ -18,8 +18,8 @@ namespace gdr::native {
 struct CutoffWords {
   std::array<std::size_t, 3> target_position{}, source_position{};
   std::size_t radius2 = 0;
-  std::size_t target_words = 0;  ///< of a record
-  std::size_t source_words = 0;  ///< of a source's lanes
+  std::size_t target_words = 0;  ///< words of a target's record
+  std::size_t source_words = 0;  ///< words of a source's lanes
 };
 
 /// None for a program without a cut-off, or whose loop takes several sources at a time, or does not

@@ -15,7 +15,7 @@ namespace gdr {
 
 /// Memory of the frames of a thread, which is kept from run to run.
 struct FrameMemory {
-  std::vector<double, LineAllocator<double>> rows;  ///< as large as the largest frame so far
+  std::vector<double, LineAllocator<double>> rows;  ///< room for the largest frame so far
   std::uint64_t section = 0;         ///< number of the section whose constants are in `rows`
   LaneMemory checkpoint;             ///< rows saved by DoublesFrame::save_checkpoint
   LaneMemory saved;                  ///< words of the broadcast memory, to roll back a failed run
