@@ -3,12 +3,14 @@
 
 usage: python bench/python_kernel_tree.py [--particles 300000] [--accuracy 1e-4] [--device NAME]
            [--law yukawa,matern,stokeslet] [--degree P] [--theta T] [--group-size G] [--leaf-size L]
-           [--plummer]
+           [--plummer] [--mean M]
 
-Particles are uniform in a cube, or a Plummer sphere. Processor seconds (user and system) of whole
-calls. Direct sums are those of 2000 random targets, from which the processor time for all targets
-is computed: the column `direct`, and `direct/` over the time of the tree. Errors are those of these
-targets, root mean square relative to that of the result: of the vector, then of the potential.
+Particles are uniform in a cube, or a Plummer sphere. Charges are normally distributed with a
+variance of 1 and a mean of 0.5, or M: with 0 they cancel over large distances, and relative errors
+are larger. Processor seconds (user and system) of whole calls. Direct sums are those of 2000 random
+targets, from which the processor time for all targets is computed: the column `direct`, and
+`direct/` over the time of the tree. Errors are those of these targets, root mean square relative to
+that of the result: of the vector, then of the potential.
 """
 
 from __future__ import annotations
@@ -100,6 +102,7 @@ def main() -> None:
     parser.add_argument("--group-size", type=int)
     parser.add_argument("--leaf-size", type=int)
     parser.add_argument("--plummer", action="store_true")
+    parser.add_argument("--mean", type=float, default=0.5, help="of the charges")
     options = parser.parse_args()
     device = gdr.open(options.device)
     given = {k: getattr(options, k) for k in ("degree", "theta", "group_size", "leaf_size")}
@@ -113,7 +116,7 @@ def main() -> None:
         for law in options.law.split(","):
             text, params, names, vectors = LAWS[law]
             kernel = gdr.compile(text)
-            charges = {name: random.normal(size=n) + 0.5 for name in names}
+            charges = {name: random.normal(size=n) + options.mean for name in names}
             direct = Direct(kernel, params, pos, charges, device)
             for accuracy in (float(v) for v in options.accuracy.split(",")):
                 tree = gdr.TreeSum(kernel, accuracy, device=device, **given, **params)

@@ -41,7 +41,8 @@ struct Interval {
 /// point.
 void values_at(const ChebyshevPoints& points, const Interval& side, double x, double* out) {
   const bool flat = !(side.half > 0);
-  points.values(flat ? 1 : std::clamp((x - side.centre) / side.half, -1.0, 1.0), out);
+  const double at = flat ? points.x()[0] : (x - side.centre) / side.half;
+  points.values(std::clamp(at, -1.0, 1.0), out);
 }
 
 /// For each point of one direction of a grid, the values of another grid's polynomials.
@@ -238,14 +239,37 @@ std::vector<double> largest_carried(const ChargedParticles& particles, std::size
 
 }  // namespace
 
+namespace {
+
+/// A root of the Legendre polynomial of degree n, by Newton's method from a value close to it.
+double legendre_root(unsigned n, double x) {
+  for (unsigned step = 0; step < 8; ++step) {
+    double before = 1, now = x;
+    for (unsigned l = 1; l < n; ++l) {
+      const double next = ((2 * l + 1) * x * now - l * before) / (l + 1);
+      before = now;
+      now = next;
+    }
+    x -= now * (1 - x * x) / (n * (before - x * now));
+  }
+  return x;
+}
+
+}  // namespace
+
 ChebyshevPoints::ChebyshevPoints(unsigned degree) {
-  for (unsigned k = 0; k <= degree; ++k) {
-    // Symmetric, with an exact zero.
-    const double sine =
-        degree == 0 ? 0 : std::sin(std::numbers::pi * (degree - 2.0 * k) / (2.0 * degree));
-    x_.push_back(k == 0 && degree > 0 ? 1 : k == degree && degree > 0 ? -1 : sine);
-    const double half = k == 0 || k == degree ? 0.5 : 1;
-    weight_.push_back(k % 2 == 0 ? half : -half);
+  const unsigned n = degree + 1;
+  x_.resize(n);
+  // Symmetric, with an exact zero.
+  for (unsigned k = 0; k < n / 2; ++k) {
+    x_[k] = legendre_root(n, std::cos(std::numbers::pi * (k + 0.75) / (n + 0.5)));
+    x_[n - 1 - k] = -x_[k];
+  }
+  for (unsigned k = 0; k < n; ++k) {
+    double product = 1;
+    for (unsigned j = 0; j < n; ++j)
+      if (j != k) product *= x_[k] - x_[j];
+    weight_.push_back(1 / product);
   }
 }
 

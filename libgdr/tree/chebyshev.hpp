@@ -1,6 +1,9 @@
-// Chebyshev points in the box of a cluster, whose charges are those of its particles, interpolated:
-// for a sum over sources whose terms are smooth functions of the source's position, times a charge
-// (Wang, Krasny, Tlupova 2020, Commun. Comput. Phys. 28, 1415).
+// Gauss-Legendre points in the box of a cluster, whose charges are those of its particles,
+// interpolated: for a sum over sources whose terms are smooth functions of the source's position,
+// times a charge (Wang, Krasny, Tlupova 2020, Commun. Comput. Phys. 28, 1415, with Chebyshev's
+// points). Sums over many particles are close to integrals over the box, which these points compute
+// exactly for twice the degree, and their mean square error of a single particle is smaller than
+// that of the extrema of a Chebyshev polynomial, too.
 #pragma once
 
 #include <array>
@@ -12,7 +15,7 @@
 
 namespace gdr::tree {
 
-/// Interpolation on the extrema of a Chebyshev polynomial, cos(pi k / degree), in barycentric form.
+/// Interpolation on the roots of the Legendre polynomial of degree + 1, in barycentric form.
 class ChebyshevPoints {
  public:
   explicit ChebyshevPoints(unsigned degree);

@@ -57,8 +57,8 @@ class TreeSum:
         found = yukawa(pos, sources={"qj": charge})
         yukawa.report.error  # measured
 
-    Clusters of sources that are far from a target are replaced by few sources on Chebyshev points,
-    with interpolated charges, which the same kernel computes. That is right if the results are sums
+    Clusters of sources that are far from a target are replaced by few sources on Gauss-Legendre
+    points, with interpolated charges, which the same kernel computes. That is right if the results are sums
     whose terms have one charge as a factor: a variable of the source, as the charge of an electric
     field, or one of several, as the components of a force. Other variables of the source may be its
     position, on which terms depend smoothly at a distance, may multiply a charge, as the velocity

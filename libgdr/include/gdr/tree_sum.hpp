@@ -74,7 +74,7 @@ struct TreeSumReport {
 };
 
 /// A kernel summed over all sources to an accuracy, in O(N log N): clusters of sources that are far
-/// from a target are replaced by few, on Chebyshev points, with interpolated charges. The same
+/// from a target are replaced by few, on Gauss-Legendre points, with interpolated charges. The same
 /// kernel computes them, with all its results, on every engine.
 ///
 /// The kernel's results must be sums whose terms have one charge as a factor: a source's variable
