@@ -32,8 +32,7 @@ class ChoiceCosts {
   /// Pseudo-particles up to a degree; for jerks, their momenta have three components.
   double proxies(unsigned degree) const {
     double points = 1;
-    for (unsigned d = min_degree; d <= degree; ++d)
-      points += static_cast<double>(design_for(d).size());
+    for (unsigned d = min_degree; d <= degree; ++d) points += points_of(in_, d);
     return (in_.source_velocity != nullptr ? 4 : 1) * of.proxies(sources_, points);
   }
   /// A trial with some lists of this mean length. Expansions are made for all groups that have one.

@@ -13,6 +13,7 @@
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/harmonics.hpp"
 #include "libgdr/tree/sample.hpp"
+#include "libgdr/tree/sources.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -61,6 +62,11 @@ unsigned usual_degree(double accuracy) {
   const double steps = std::log(accuracy_of_sample * accuracy) / std::log(error_of_degree);
   return static_cast<unsigned>(
       std::clamp(std::ceil(steps) - 5.0, double{degree_of_trial}, double{max_harmonics}));
+}
+
+unsigned points_of(const GravityInput& in, unsigned degree) {
+  if (degree == 2 && in.source_velocity == nullptr && !in.has_negative) return points_of_quadrupole;
+  return static_cast<unsigned>(design_for(degree).size());
 }
 
 double usual_length(double accuracy, bool expansions) {

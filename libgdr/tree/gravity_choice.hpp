@@ -36,6 +36,9 @@ constexpr double power_of_theta(unsigned degree) { return degree + 1.5; }
 
 /// The degree of expansions that an accuracy usually needs.
 unsigned usual_degree(double accuracy);
+/// The number of proxies of a degree for each cluster. Three have a quadrupole of masses that are
+/// not negative; jerks and masses of either sign need a spherical design.
+unsigned points_of(const GravityInput& in, unsigned degree);
 /// Sources in the list of a target: of proxies, and of expansions, which are left for pairs.
 double usual_length(double accuracy, bool expansions);
 

@@ -139,9 +139,9 @@ bool GravitySums::set_expansions(unsigned degree) {
 
 void GravitySums::plan_proxies_up_to(unsigned degree) {
   proxies_.clear();
-  proxies_.push_back(plan_proxies(tree_, moments_, 1));
+  proxies_.push_back(plan_proxies(tree_, moments_, 1, 1));
   for (unsigned d = min_degree; d <= degree; ++d)
-    proxies_.push_back(plan_proxies(tree_, moments_, d));
+    proxies_.push_back(plan_proxies(tree_, moments_, d, points_of(in_, d)));
   hierarchy_.proxies = proxies_;
 }
 
@@ -152,7 +152,9 @@ void GravitySums::set_proxies(unsigned degree) {
     proxies_.push_back(add_monopoles(tree_, moments_, sources_));
     // Fewer points do for clusters that are further away.
     for (unsigned d = min_degree; d <= degree; ++d)
-      proxies_.push_back(add_multipoles(tree_, moments_, d, sources_));
+      proxies_.push_back(points_of(in_, d) == points_of_quadrupole
+                             ? add_quadrupoles(tree_, moments_, sources_)
+                             : add_multipoles(tree_, moments_, d, sources_));
     hierarchy_.proxies = proxies_;
     if (softening_.of_each()) set_softening_of_proxies();
     if (!has_jerk()) return;

@@ -135,10 +135,13 @@ TreeReport compute_once(SetJob& job, const GravityInput& input, const TreeOption
 
 }  // namespace
 
-TreeReport compute_with_tree(SetJob& job, const GravityInput& input, const TreeOptions& options,
+TreeReport compute_with_tree(SetJob& job, const GravityInput& given, const TreeOptions& options,
                              unsigned threads, const DirectSums& direct,
                              const DirectSums& direct_jerk, const GravityResults& results,
                              const HostSteps& host, GroupShare* share) {
+  GravityInput input = given;
+  input.has_negative =
+      std::any_of(given.mass, given.mass + given.n_sources, [](double m) { return m < 0; });
   const auto compute = [&](const TreeOptions& o, bool keeps_accuracy) {
     return compute_once(job, input, o, keeps_accuracy, threads, direct, direct_jerk, results, host,
                         share);

@@ -27,8 +27,9 @@ struct GravityInput {
   const double *target_velocity = nullptr, *source_velocity = nullptr;
   /// The numbers of targets among the sources, which do not act on them; null: none of them is one.
   const std::uint32_t* target_source = nullptr;
-  double engine_speed = 1;  ///< TreeCosts::speed of the device's engine
-  bool same = false;        ///< whether the targets are the sources, which do not act on themselves
+  bool has_negative = true;  ///< whether a mass may be negative; compute_with_tree looks
+  double engine_speed = 1;   ///< TreeCosts::speed of the device's engine
+  bool same = false;  ///< whether the targets are the sources, which do not act on themselves
 };
 
 /// Throws Error (Usage) for options out of range.

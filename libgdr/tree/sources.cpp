@@ -4,6 +4,7 @@
 
 #include "gdr/error.hpp"
 #include "libgdr/tree/designs.hpp"
+#include "libgdr/tree/quadrupole.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -222,13 +223,49 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
   return proxies;
 }
 
-Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree) {
+Proxies add_quadrupoles(const Octree& tree, std::span<const Moments> moments,
+                        std::vector<Source>& sources) {
+  Proxies proxies;
+  proxies.degree = 2;
+  proxies.points = points_of_quadrupole;
+  append(
+      tree, proxies.points, [&](std::size_t q) { return has_sphere(moments[q]); }, proxies,
+      sources);
+  tree.upwards([&](std::size_t q) {
+    if (proxies.first[q] == Proxies::none) return;
+    const Moments& m = moments[q];
+    SecondMoments second;
+    const auto add = [&](std::size_t first, std::size_t count) {
+      for (std::size_t j = first; j < first + count; ++j) {
+        const Source& s = sources[j];
+        second.add(m.mass > 0 ? s.mass / m.mass : 0,
+                   {(s.x - m.centre[0]) / m.radius, (s.y - m.centre[1]) / m.radius,
+                    (s.z - m.centre[2]) / m.radius});
+      }
+    };
+    const Cluster& c = tree.clusters()[q];
+    if (c.children == 0) add(c.first, c.count);
+    for (std::size_t k = c.child; k < c.child + c.children; ++k)
+      if (proxies.first[k] == Proxies::none)
+        add(tree.clusters()[k].first, tree.clusters()[k].count);
+      else
+        add(proxies.first[k], proxies.points);
+    Source* to = &sources[proxies.first[q]];
+    for (const Point& x : three_points(second))
+      *to++ = {m.centre[0] + m.radius * x[0], m.centre[1] + m.radius * x[1],
+               m.centre[2] + m.radius * x[2], m.mass / points_of_quadrupole, proxy_id};
+  });
+  return proxies;
+}
+
+Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree,
+                     unsigned points) {
   Proxies proxies;
   proxies.degree = degree;
-  proxies.points = degree < min_degree ? 1 : static_cast<unsigned>(design_for(degree).size());
+  proxies.points = points;
   number(
-      tree, proxies.points,
-      [&](std::size_t q) { return degree < min_degree || has_sphere(moments[q]); }, proxies, 0);
+      tree, points, [&](std::size_t q) { return degree < min_degree || has_sphere(moments[q]); },
+      proxies, 0);
   return proxies;
 }
 

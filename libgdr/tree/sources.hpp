@@ -48,14 +48,25 @@ std::vector<Source> particles_of(const Octree& tree, std::span<const double> mas
 Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
                       std::vector<Source>& sources);
 
+/// Appends three pseudo-particles for each cluster, with its multipole moments up to degree 2
+/// (`three_points`), for masses that are not negative. Clusters with fewer particles than that have
+/// none.
+Proxies add_quadrupoles(const Octree& tree, std::span<const Moments> moments,
+                        std::vector<Source>& sources);
+
 /// Appends pseudo-particles on a sphere around the centre of each cluster, with the cluster's
 /// multipole moments up to a degree (Makino 1999, J. Comput. Phys. 151, 910): for potentials that
 /// are harmonic outside of the cluster. Clusters with fewer particles than that have none.
 Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
                        std::vector<Source>& sources);
 
-/// The same without sources, so that the lengths of lists can be counted: of degree 1, monopoles.
-Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree);
+/// Number of the pseudo-particles of `add_quadrupoles`.
+constexpr unsigned points_of_quadrupole = 3;
+
+/// Proxies without sources, so that the lengths of lists can be counted: one for degree 1, else
+/// `points`, of clusters with more particles.
+Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsigned degree,
+                     unsigned points);
 
 /// The velocities of all sources, from those of the particles: sums over the proxies of a cluster
 /// have the time derivatives of the multipole moments. As many momenta as masses are represented:

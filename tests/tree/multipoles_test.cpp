@@ -82,6 +82,62 @@ TEST_CASE("pseudo-particles have the multipole moments of their cluster") {
   }
 }
 
+TEST_CASE("three pseudo-particles have the mass, the centre and the quadrupole of their cluster") {
+  for (const char* name : {"plummer", "disc", "line", "cube", "few masses"}) {
+    Bodies b = bodies_named(std::string(name) == "plummer" ? "plummer" : "cube", 2000);
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      if (std::string(name) == "disc") b.x[3 * k + 2] = 0.25;
+      if (std::string(name) == "line") b.x[3 * k + 1] = b.x[3 * k + 2] = b.x[3 * k];
+      if (std::string(name) == "few masses" && k % 5 != 0) b.m[k] = 0;
+    }
+    CAPTURE(name);
+    const Octree tree(b.size(), b.x.data(), 20, 2);
+    std::vector<double> mass;
+    for (const std::uint32_t i : tree.order()) mass.push_back(b.m[i]);
+    const std::vector<Moments> moments = moments_of(tree, mass);
+    std::vector<Source> sources = particles_of(tree, mass);
+    const Proxies proxies = add_quadrupoles(tree, moments, sources);
+    CHECK(proxies.points == 3);
+    double worst = 0, furthest = 0;
+    std::size_t found = 0;
+    for (std::size_t q = 0; q < proxies.first.size(); ++q) {
+      const Cluster& c = tree.clusters()[q];
+      CHECK((proxies.first[q] != Proxies::none) == (c.count > 3));
+      if (proxies.first[q] == Proxies::none) continue;
+      ++found;
+      const auto particles = std::span(sources).subspan(c.first, c.count);
+      const auto pseudo = std::span(sources).subspan(proxies.first[q], 3);
+      const Moments& of = moments[q];
+      for (unsigned l = 0; l <= 2; ++l)
+        for (const Point& direction : directions)
+          worst = std::max(worst, std::abs(moment(particles, of.centre, direction, l) -
+                                           moment(pseudo, of.centre, direction, l)) -
+                                      1e-7 * of.weight * std::pow(of.radius, l));
+      for (const Source& s : pseudo) {
+        CHECK(s.mass >= 0);
+        furthest =
+            std::max(furthest, std::sqrt(square_distance({s.x, s.y, s.z}, of.centre)) / of.radius);
+      }
+    }
+    CHECK(found > 100);
+    CHECK(worst <= 0);
+    CHECK(furthest < 1.5);
+  }
+}
+
+TEST_CASE("three pseudo-particles of particles without mass have none") {
+  const std::vector<double> x{0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 1, 0, 4, 0, 2};
+  const Octree tree(5, x.data(), 8, 1);
+  const std::vector<double> none(5);
+  std::vector<Source> sources = particles_of(tree, none);
+  add_quadrupoles(tree, moments_of(tree, none), sources);
+  CHECK(sources.size() == 8);
+  for (const Source& s : std::span(sources).last(3)) {
+    CHECK(s.mass == 0);
+    CHECK(std::isfinite(s.x + s.y + s.z));
+  }
+}
+
 TEST_CASE("the centre of a cluster is that of its masses, or lies in its box") {
   const std::vector<double> x{0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0};
   const Octree tree(4, x.data(), 8, 1);
