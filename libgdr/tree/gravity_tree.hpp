@@ -50,7 +50,7 @@ using HostSteps = std::function<void(const std::function<void()>& step)>;
 /// faster, or no tree is as accurate. `direct_jerk` is called after `direct`, for the same targets.
 /// `share`: the processes that compute accelerations and potentials with the same arguments, on all
 /// of which it throws if it throws on one; null: this process only.
-TreeReport compute_with_tree(SetJob& job, const GravityInput& input, const TreeOptions& options,
+TreeReport compute_with_tree(SetJob& job, const GravityInput& given, const TreeOptions& options,
                              unsigned threads, const DirectSums& direct,
                              const DirectSums& direct_jerk, const GravityResults& results,
                              const HostSteps& host, GroupShare* share = nullptr);
