@@ -7,7 +7,7 @@ namespace {
 
 using Vector = std::array<double, 3>;
 
-double norm(const Vector& v) noexcept { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+double magnitude(const Vector& v) noexcept { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 /// One coordinate of all particles.
 void predict_coordinate(std::size_t n, const double* dt, const double* x, const double* v,
@@ -66,7 +66,7 @@ Corrected correct_particle(double dt, double eta, const TermSizes& rounding, con
   // Errors of the interpolation above, from those of both ends of the step.
   const double error = 2 * rounding.a + dt * rounding.j;
   result.criterion = aarseth_step(
-      {norm(a1), norm(j1), norm(snap), norm(crackle)},
+      {magnitude(a1), magnitude(j1), magnitude(snap), magnitude(crackle)},
       {rounding.a, rounding.j, 6 * error * inverse2, 12 * error * inverse2 * inverse}, eta);
   return result;
 }
