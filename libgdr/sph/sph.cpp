@@ -374,7 +374,10 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
   for (double& length : h) length = iteration.limited(length);
   for (unsigned k = 1;; ++k) {
     impl_->density({.pos = particles.pos, .mass = particles.mass, .h = h}, rho, near);
-    const auto [worst, difference] = iteration.difference(h, rho);
+    // No structured binding: Clang 16 captures none where OpenMP is on.
+    const std::pair<std::size_t, double> found = iteration.difference(h, rho);
+    const std::size_t worst = found.first;
+    const double difference = found.second;
     // The worst particle of all ranks, the first of several.
     const std::vector<double> of_ranks = values_of_ranks(ranks, difference);
     const auto largest = std::ranges::max_element(of_ranks);
