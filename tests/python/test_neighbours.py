@@ -102,14 +102,14 @@ def test_unsigned_ids_are_accepted_below_two_to_the_63():
 
 
 def test_ctrl_c_stops_a_search_and_the_next_one_works():
-    """Lists of all 20000 particles have 400 million members, which take a second or more."""
+    """Lists of all 20000 particles have 400 million members, which take a second of a core or more."""
     pos = np.random.default_rng(1).normal(size=(20000, 3))
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    begin = time.monotonic()
+    begin = time.process_time()  # not that of the clock, which goes on while other programs run
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         gdr.neighbours(pos, np.inf, threads=1)
-    assert time.monotonic() - begin < 1.0
+    assert time.process_time() - begin < 1.0
     assert len(gdr.neighbours(pos[:100], np.inf).indices) == 9900
 
 

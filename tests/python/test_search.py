@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 import types
 
 import numpy as np
@@ -87,7 +86,6 @@ def test_the_search_shows_a_bar_once(bars):
 def test_native_engines_do_not_search(bars):
     exact = run(gdr.compile(GRAVITY, effort=0), gdr.open(engine="vector", threads=1))
     bars.made.clear()
-    start = time.process_time()
     with gdr.open(engine="native", threads=1) as device:
         kernel = gdr.compile(GRAVITY)
         job = device.job(kernel)
@@ -95,7 +93,6 @@ def test_native_engines_do_not_search(bars):
         native = run(kernel, device)
         assert not bars.made
         clocks = device.statistics.chip_clocks
-    assert time.process_time() - start < 0.5
     assert clocks > 0
     for name, values in exact.items():
         np.testing.assert_allclose(native[name], values, rtol=1e-6, atol=1e-5)
