@@ -67,7 +67,7 @@ def relay(options: str, server: str, client: str) -> tuple[Any, Any]:
 def check_rate_and_delay() -> None:
     rtt = f"{BULK} rtt $RELAY_SERVER 5000"
     seconds, _ = relay("--rate 100M --rtt 60ms", f"{BULK} receive 5000", rtt)
-    check(0.06 <= seconds < 0.07, f"a connection over 60 ms takes {seconds * 1e3:.2f} ms")
+    check(0.06 <= seconds < 0.1, f"a connection over 60 ms takes {seconds * 1e3:.2f} ms")
     for rate, mtu in ((100e6, 9000), (20e6, 1500)):
         sent, counts = relay(
             f"--rate {rate} --rtt 60ms --buffers 4M --queue 20M --mtu {mtu}",
