@@ -22,11 +22,13 @@ void for_each_chunk(std::uint64_t address, std::uint64_t count, std::uint64_t ch
 
 }  // namespace
 
-BoardMemory::BoardMemory(std::uint64_t words)
-    : words_(words), chunks_((words + chunk_words - 1) / chunk_words) {}
+BoardMemory::BoardMemory(std::uint64_t words) : words_(words) {}
 
 /// Chunks of one call are allocated together, so that large pages can be used.
 void BoardMemory::reserve(std::uint64_t address, std::uint64_t count) {
+  if (count == 0) return;
+  if (const std::uint64_t end = (address + count - 1) / chunk_words + 1; end > chunks_.size())
+    chunks_.resize(end);
   std::uint64_t missing = 0;
   const auto is_missing = [](const Chunk& memory) { return !memory || memory.use_count() > 1; };
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
@@ -71,8 +73,9 @@ bool BoardMemory::equals_except(const BoardMemory& other, std::uint64_t address,
     most -= end - first;
     return equals(other, first, end - first);
   };
-  for (std::uint64_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    if (chunks_[chunk] == other.chunks_[chunk]) continue;
+  const std::uint64_t chunks = std::max(chunks_.size(), other.chunks_.size());
+  for (std::uint64_t chunk = 0; chunk < chunks; ++chunk) {
+    if (chunk_at(chunk) == other.chunk_at(chunk)) continue;
     const std::uint64_t first = chunk * chunk_words, end = std::min(words_, first + chunk_words);
     if (!equals_part(first, std::min(end, address)) ||
         !equals_part(std::max(first, address + count), end))
@@ -86,7 +89,7 @@ bool BoardMemory::equals(const BoardMemory& other, std::uint64_t address,
   if (revision() == other.revision()) return true;
   bool equal = true;
   for_each_chunk(address, count, chunk_words, [&](auto chunk, auto offset, auto, auto length) {
-    const Chunk &own = chunks_[chunk], &others = other.chunks_[chunk];
+    const Chunk &own = chunk_at(chunk), &others = other.chunk_at(chunk);
     if (!equal || own == others) return;
     const auto is_zero = [](std::uint64_t word) { return word == 0; };
     if (own && others)
@@ -100,14 +103,17 @@ bool BoardMemory::equals(const BoardMemory& other, std::uint64_t address,
 
 void BoardMemory::release(std::uint64_t address, std::uint64_t count) {
   changed(address, count);  // invalid until `share_chunks`
-  for_each_chunk(address, count, chunk_words,
-                 [&](auto chunk, auto, auto, auto) { chunks_[chunk].reset(); });
+  for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
+    if (chunk < chunks_.size()) chunks_[chunk].reset();
+  });
 }
 
 void BoardMemory::share_chunks(const BoardMemory& other, std::uint64_t address,
                                std::uint64_t count) {
-  for_each_chunk(address, count, chunk_words,
-                 [&](auto chunk, auto, auto, auto) { chunks_[chunk] = other.chunks_[chunk]; });
+  if (chunks_.size() < other.chunks_.size()) chunks_.resize(other.chunks_.size());
+  for_each_chunk(address, count, chunk_words, [&](auto chunk, auto, auto, auto) {
+    if (chunk < chunks_.size()) chunks_[chunk] = other.chunk_at(chunk);
+  });
   changes_ = other.changes_;
 }
 
@@ -115,7 +121,7 @@ void BoardMemory::read(std::uint64_t address, std::span<std::uint64_t> words) co
   for_each_chunk(address, words.size(), chunk_words,
                  [&](auto chunk, auto offset, auto done, auto length) {
                    std::uint64_t* const out = words.data() + done;
-                   const auto& memory = chunks_[chunk];
+                   const Chunk& memory = chunk_at(chunk);
                    if (memory) {
                      std::copy_n(memory.get() + offset, length, out);
                    } else {
@@ -128,9 +134,8 @@ const std::uint64_t* BoardMemory::view(std::uint64_t address, std::uint64_t coun
                                        std::vector<std::uint64_t>& scratch) const {
   const std::uint64_t chunk = address / chunk_words;
   const std::uint64_t offset = address % chunk_words;
-  if (count != 0 && offset + count <= chunk_words && chunks_[chunk]) {
-    return chunks_[chunk].get() + offset;
-  }
+  if (const Chunk& memory = chunk_at(chunk); count != 0 && offset + count <= chunk_words && memory)
+    return memory.get() + offset;
   if (scratch.size() < count) scratch.resize(count);
   read(address, {scratch.data(), count});
   return scratch.data();
