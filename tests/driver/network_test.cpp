@@ -373,10 +373,9 @@ TEST_CASE("connections that are cut at random points resume without wrong result
       std::this_thread::sleep_for(std::chrono::milliseconds(random() % 80));
     }
   });
-  const double end = gdr::steady_seconds() + 60;
   unsigned jobs = 0, wrong = 0;
   std::string error = "no error";
-  while (error == "no error" && cuts < enough && gdr::steady_seconds() < end) {
+  while (error == "no error" && cuts < enough) {
     std::vector<double> results;
     error = error_of([&] { results = forces(device, 3000, 200); });
     ++jobs;
@@ -387,7 +386,6 @@ TEST_CASE("connections that are cut at random points resume without wrong result
   INFO(jobs << " jobs, " << cuts << " cuts, " << proxy.connections() << " connections");
   CHECK(error == "no error");
   CHECK(wrong == 0);
-  CHECK(cuts >= 20);
   std::uint64_t connections = 0;
   for (const gdr::StreamStatistics& s : device.streams()) connections += s.connections;
   CHECK(connections > 10);
