@@ -1,100 +1,121 @@
-// Transfer of sources overlapped with work of the boards, over a simulated slow link: hidden time,
-// order of blocks, errors.
+// Transfer of sources overlapped with work of the boards: which transfers the boards wait for,
+// order of blocks, errors. Transfers progress by polls, not by time, so that other load does not
+// matter.
 #include "libgdr/ranks/source_pipeline.hpp"
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "gdr/ranks.hpp"
 #include "support/catch.hpp"
+#include "support/environment_variable.hpp"
 
 using namespace gdr;
 
 namespace {
 
-constexpr double travel = 0.02;  ///< duration of the transfer of a block, in seconds
+constexpr std::size_t blocks = 6;
+constexpr int polls_needed = 20;
+constexpr std::chrono::microseconds between_polls{200};
 
-/// A transfer that progresses only when it is polled, like those of most MPIs: it is complete after
-/// its duration if it was polled in every tenth of it.
-class Slow final : public RankPending {
+/// Six transfers.
+struct Transfers {
+  std::array<std::atomic<bool>, blocks> complete = {};
+  std::vector<std::size_t> order;  ///< blocks, as their transfers began
+  unsigned waits = 0;              ///< number of blocks that were waited for
+  double waiting = 0;              ///< seconds within these waits
+};
+
+/// A transfer that progresses only when it is polled, like those of most MPIs.
+class Polled final : public RankPending {
  public:
+  Polled(Transfers& all, std::size_t block) : all_(all), block_(block) {
+    all.order.push_back(block);
+  }
+
   bool test() override {
-    const double step = since_.seconds();
-    since_ = Stopwatch();
-    moved_ += std::min(step, travel / 10);
-    return moved_ >= travel;
+    if (++polls_ < polls_needed) return false;
+    all_.complete[block_] = true;
+    return true;
   }
   void wait() override {
-    while (!test()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    const Stopwatch stopwatch;
+    ++all_.waits;
+    while (!test()) std::this_thread::sleep_for(between_polls);
+    all_.waiting += stopwatch.seconds();
   }
 
  private:
-  Stopwatch since_;
-  double moved_ = 0;
+  Transfers& all_;
+  const std::size_t block_;
+  int polls_ = 0;
 };
 
 class Lost final : public RankPending {
  public:
-  bool test() override { throw RankFailure("rank 1 has ended"); }
+  explicit Lost(std::atomic<bool>& polled) : polled_(polled) {}
+  bool test() override {
+    polled_ = true;
+    throw RankFailure("rank 1 has ended");
+  }
   void wait() override { test(); }
+
+ private:
+  std::atomic<bool>& polled_;
 };
 
-void work(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+/// Returns once the flag is set; without an end if nothing sets it.
+void until(const std::atomic<bool>& flag) {
+  while (!flag) std::this_thread::sleep_for(between_polls);
+}
 
-struct Travelled {
-  double waiting = 0;
-  std::vector<int> order;
-};
-
-/// Six blocks of ten sources; boards work on a block for longer than its transfer takes.
-Travelled run(bool thread, bool overlap) {
-  ::setenv("GDR_MPI_OVERLAP", overlap ? "1" : "0", 1);
-  Travelled t;
+/// Six blocks of ten sources. `overlap`: boards work on a block until the next one has arrived.
+unsigned waits_of(bool thread, bool overlap) {
+  const test::EnvironmentVariable variable("GDR_MPI_OVERLAP", overlap ? "1" : "0");
+  Transfers transfers;
+  double working = 0;
+  const Stopwatch all;
   SourcePipeline arrivals;
-  for (int k = 0; k < 6; ++k)
-    arrivals.add({static_cast<std::size_t>(10 * k), 10}, 1U << 20, [&t, k] {
-      t.order.push_back(k);
-      return std::make_unique<Slow>();
-    });
+  for (std::size_t k = 0; k < blocks; ++k)
+    arrivals.add({10 * k, 10}, 1U << 20,
+                 [&transfers, k] { return std::make_unique<Polled>(transfers, k); });
   arrivals.begin(thread);
-  for (std::size_t k = 0; k < 6; ++k) {
+  for (std::size_t k = 0; k < blocks; ++k) {
     arrivals.wait_for({10 * k, 10});
-    work(1.5 * travel);
+    CHECK(transfers.complete[k]);
+    const Stopwatch work;
+    if (thread && k + 1 < blocks) until(transfers.complete[k + 1]);
+    std::this_thread::sleep_for(between_polls);
+    working += work.seconds();
   }
   arrivals.finish();
-  ::unsetenv("GDR_MPI_OVERLAP");
-  t.waiting = arrivals.waiting_seconds();
-  CHECK(arrivals.seconds() >= travel);
-  return t;
+  CHECK(transfers.order == std::vector<std::size_t>{0, 1, 2, 3, 4, 5});
+  CHECK(arrivals.waiting_seconds() >= transfers.waiting);
+  CHECK(arrivals.waiting_seconds() <= all.seconds() - working);
+  CHECK(arrivals.seconds() >= transfers.waiting / blocks);
+  CHECK(arrivals.seconds() <= all.seconds());
+  return transfers.waits;
 }
 
 }  // namespace
 
 TEST_CASE("the transfer of all blocks but the first is overlapped with work") {
-  const std::vector<int> in_order = {0, 1, 2, 3, 4, 5};
-  // A busy host may delay a thread: take the best of a few runs.
-  double best = 1;
-  for (int turn = 0; turn < 5 && best > 3 * travel; ++turn) {
-    const Travelled with = run(true, true);
-    CHECK(with.order == in_order);
-    best = std::min(best, with.waiting);
-  }
-  CHECK(best >= travel);
-  CHECK(best <= 3 * travel);
+  CHECK(waits_of(true, true) == 1);
   // Without a progress thread, transfers progress only in the calls that wait for them.
-  const Travelled alone = run(false, true), without = run(true, false);
-  CHECK(alone.order == in_order);
-  CHECK(alone.waiting > best);
-  CHECK(without.order == in_order);
-  CHECK(without.waiting >= 5 * travel);
+  CHECK(waits_of(false, true) == blocks);
+  CHECK(waits_of(true, false) == blocks);
 }
 
 TEST_CASE("a rank failure found by the progress thread is thrown where sources are awaited") {
+  Transfers transfers;
+  std::atomic<bool> polled = false;
   SourcePipeline arrivals;
-  arrivals.add({0, 10}, 1U << 20, [] { return std::make_unique<Slow>(); });
-  arrivals.add({10, 10}, 1U << 20, [] { return std::make_unique<Lost>(); });
+  arrivals.add({0, 10}, 1U << 20, [&] { return std::make_unique<Polled>(transfers, 0); });
+  arrivals.add({10, 10}, 1U << 20, [&] { return std::make_unique<Lost>(polled); });
   arrivals.begin(true);
-  work(travel);
+  until(polled);
   CHECK_THROWS_AS(arrivals.wait_for({10, 10}), RankFailure);
   CHECK_THROWS_AS(arrivals.finish(), RankFailure);
 }
@@ -104,5 +125,5 @@ TEST_CASE("an empty transfer completes immediately") {
   arrivals.begin(true);
   arrivals.wait_for({0, 10});
   arrivals.finish();
-  CHECK(arrivals.waiting_seconds() < 1);
+  CHECK(arrivals.seconds() == 0);
 }

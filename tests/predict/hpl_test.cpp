@@ -112,7 +112,7 @@ TEST_CASE("HPL on thousands of nodes is predicted within seconds") {
   const Prediction p = predict_hpl(many, job);
   const double seconds = stopwatch.seconds();
   CHECK(p.gflops() > predict_hpl(preset("plan4096"), job_of(851968, 2048, 16, 32)).gflops());
-  CHECK(seconds < 60);  // a second on a quiet host
+  CHECK(seconds < 300);  // a limit for hangs: it takes a second on a quiet host
 }
 
 TEST_CASE("HPL is predicted for odd sizes, odd grids and matrices smaller than a block") {
