@@ -11,31 +11,12 @@
 #include "emulator/host/gpu/cuda/library_search.hpp"
 #include "gpu/fake_devices.hpp"
 #include "support/catch.hpp"
+#include "support/environment_variable.hpp"
 #include "support/expect_error.hpp"
 #include "support/text.hpp"
 
 namespace gdr::test {
 namespace {
-
-/// Sets an environment variable for its lifetime.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* const before = std::getenv(name)) before_ = before;
-    setenv(name, value, 1);
-  }
-  Variable(const Variable&) = delete;
-  ~Variable() {
-    if (before_.empty())
-      unsetenv(name_);
-    else
-      setenv(name_, before_.c_str(), 1);
-  }
-
- private:
-  const char* name_;
-  std::string before_;
-};
 
 /// Products of integers: 3 of 5 x 7 by 7 x 4, between other numbers in their buffers.
 template <typename Number>
@@ -214,7 +195,7 @@ TEST_CASE("a product that cuBLAS cannot compute is an error with the remedy") {
 TEST_CASE("a library that is named and cannot be used is an error, one that is missing is not") {
   if (!has_fake_cuda()) return;
   {
-    const Variable library("GDR_CUBLAS_LIBRARY", "/nonexistent/libcublas.so.12");
+    const EnvironmentVariable library("GDR_CUBLAS_LIBRARY", "/nonexistent/libcublas.so.12");
     expect_error(ErrorCategory::Unsupported,
                  {"GDR_CUBLAS_LIBRARY: /nonexistent/libcublas.so.12 cannot be opened"},
                  [] { gpu::cuda_backend.open(0)->blas(); });
@@ -231,7 +212,7 @@ TEST_CASE("a library that is named and cannot be used is an error, one that is m
     CHECK(gpu::cuda_backend.open(0)->blas().blas != nullptr);
   }
   {
-    const Variable library("GDR_CLBLAST_LIBRARY", GDR_FAKE_CUDA);
+    const EnvironmentVariable library("GDR_CLBLAST_LIBRARY", GDR_FAKE_CUDA);
     expect_error(ErrorCategory::Unsupported, {"GDR_CLBLAST_LIBRARY: ", "is no CLBlast"},
                  [] { gpu::opencl_backend.open(0)->blas(); });
   }
