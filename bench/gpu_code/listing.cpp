@@ -88,9 +88,10 @@ std::vector<LoopCode> innermost_loops(const std::string& listing) {
   for (std::size_t n = 0; n < all.size(); ++n)
     if (all[n].to && *all[n].to <= n) loops.emplace_back(*all[n].to, n);
   std::vector<LoopCode> made;
-  for (const auto& [begin, end] : loops) {
+  for (const auto& loop : loops) {
+    const std::size_t begin = loop.first, end = loop.second;
     const bool has_inner = std::ranges::any_of(loops, [&](const auto& other) {
-      return other != std::pair(begin, end) && begin <= other.first && other.second <= end;
+      return other != loop && begin <= other.first && other.second <= end;
     });
     if (!has_inner) made.push_back({shortest_way(all, begin, end), end - begin + 1});
   }
