@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,7 +49,7 @@ void check_gas(const ExpectedValues& e, std::span<const double> values, std::siz
   for (std::size_t k = 0; k < values.size(); ++k)
     if (!std::isfinite(values[k]) || (e.positive && !(values[k] > 0)))
       throw Error(ErrorCategory::Input, std::string(e.name) + "[" + std::to_string(k / e.each) +
-                                            "] is " + std::to_string(values[k]) + "; expected a " +
+                                            "] is " + fmt::to_string(values[k]) + "; expected a " +
                                             (e.positive ? "positive" : "finite") + " number");
 }
 
@@ -168,6 +169,18 @@ struct Sph::Impl {
     });
   }
 
+  /// The mass of the particles of all ranks at a place, or at an image of it. Collective.
+  double mass_at(const SphParticles& p, const Point& place) const {
+    double own = 0, sum = 0;
+    for (std::size_t i = 0; i < p.mass.size(); ++i) {
+      Point d{p.pos[3 * i] - place[0], p.pos[3 * i + 1] - place[1], p.pos[3 * i + 2] - place[2]};
+      lattice.shorten(d);
+      if (d == Point{}) own += p.mass[i];
+    }
+    for (const double mass : values_of_ranks(ranks, own)) sum += mass;
+    return sum;
+  }
+
   static void check(const SphParticles& p, bool lengths, bool positive_mass) {
     const std::size_t n = p.mass.size();
     check_gas({"pos", 3, false}, p.pos, n);
@@ -268,11 +281,19 @@ class LengthIteration {
     started_ = true;
   }
 
-  /// Whether a length shrinks without end: the density is that of particles at the same place,
-  /// which grows as h^-3, so that f(h) / h stays the same.
-  bool hopeless(std::size_t i, double h, double rho) const {
+  /// Whether f(h) / h stays the same: the density is that of particles at the same place, which
+  /// grows as h^-3, or of particles whose distances are much shorter than h.
+  bool stays(std::size_t i, double h, double rho) const {
     const double log = std::log(wanted(i, rho) / h);
-    return started_ && log < 0 && h < before_h_[i] && std::abs(log - before_log_[i]) < 1e-9;
+    return started_ && std::abs(log - before_log_[i]) < 1e-9;
+  }
+
+  /// Whether the length of a particle shrinks without end if particles at its place, with itself,
+  /// have this mass: its density is at least theirs, mass / (pi h^3).
+  bool shrinks_without_end(std::size_t i, double mass_there) const {
+    const double pi = std::numbers::pi;
+    return limited(0) == 0 &&
+           options_.eta * std::cbrt(pi * (mass_[i] / mass_there)) < 1 - options_.tolerance;
   }
 
   double limited(double h) const { return std::clamp(h, options_.least, options_.most); }
@@ -316,14 +337,25 @@ bool starts_given(RankGroup* ranks, const SphParticles& p) {
   return all == given;
 }
 
-[[noreturn]] void not_converged(std::size_t i, double h, unsigned iterations, bool growing) {
+/// Why the iteration ends without lengths.
+enum class NoLength { TooMany, TooFew, Slow };
+
+[[noreturn]] void not_converged(std::size_t i, double h, unsigned iterations, NoLength reason) {
+  const char* said =
+      "still changes; allow more iterations or a larger tolerance, or begin with "
+      "other lengths";
+  if (reason == NoLength::TooMany)
+    said =
+        "shrinks, since too many particles are at its place for this eta; limit the lengths "
+        "(`least`), or use a larger eta";
+  if (reason == NoLength::TooFew)
+    said =
+        "grows, since too few particles are around it; limit the lengths (`most`), or use a "
+        "smaller eta";
   throw Error(ErrorCategory::Input,
-              "smoothing lengths have not converged in " + std::to_string(iterations) +
-                  " iterations: that of particle " + std::to_string(i) + " is " +
-                  fmt::format("{:.6g}", h) + " and " +
-                  (growing ? "grows, since too few particles are around it"
-                           : "shrinks, since too many particles are at its place") +
-                  "; limit the lengths (`least`, `most`), or use another eta or tolerance");
+              fmt::format("smoothing lengths have not converged in {} iteration{}: that of "
+                          "particle {} is {:.6g} and {}",
+                          iterations, iterations == 1 ? "" : "s", i, h, said));
 }
 
 }  // namespace
@@ -379,18 +411,36 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
     const std::size_t worst = found.first;
     const double difference = found.second;
     // The worst particle of all ranks, the first of several.
-    const std::vector<double> of_ranks = values_of_ranks(ranks, difference);
-    const auto largest = std::ranges::max_element(of_ranks);
-    if (*largest <= options.tolerance) return k;
+    struct Worst {
+      Point at{};  ///< where it is, if its length may have no end
+      double difference = 0;
+      bool stays = false;
+    };
+    Worst own{.difference = difference};
+    if (difference > options.tolerance) {
+      own.stays = iteration.stays(worst, h[worst], rho[worst]);
+      std::copy_n(particles.pos.begin() + static_cast<std::ptrdiff_t>(3 * worst), 3,
+                  own.at.begin());
+    }
+    const std::vector<Worst> of_ranks = values_of_ranks(ranks, own);
+    const auto largest = std::ranges::max_element(of_ranks, {}, &Worst::difference);
+    if (largest->difference <= options.tolerance) return k;
+    const double there = largest->stays ? impl_->mass_at(particles, largest->at) : 0;
     const auto rank = static_cast<std::size_t>(largest - of_ranks.begin());
     const bool is_here = ranks == nullptr || rank == ranks->rank();
     collectively(ranks, "an iteration of smoothing lengths", [&] {
       const double before = is_here ? h[worst] : 1;
+      const bool too_many = is_here && there > 0 && iteration.shrinks_without_end(worst, there);
       const bool ends =
           is_here && (k >= options.iterations || !(before > 1e-100 && before < 1e100) ||
-                      std::isinf(difference) || iteration.hopeless(worst, before, rho[worst]));
+                      std::isinf(difference) || too_many);
       iteration.step(h, rho);
-      if (ends) not_converged(worst, before, k, h[worst] > before);
+      if (!ends) return;
+      const bool too_few = own.stays && h[worst] > before;
+      not_converged(worst, before, k,
+                    too_many  ? NoLength::TooMany
+                    : too_few ? NoLength::TooFew
+                              : NoLength::Slow);
     });
   }
 }

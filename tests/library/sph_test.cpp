@@ -270,6 +270,28 @@ TEST_CASE("smoothing lengths of particles in a plane, on a line and in a cusp co
   CHECK(*std::ranges::max_element(found.h) > 1e5 * *std::ranges::min_element(found.h));
 }
 
+TEST_CASE("particles far from a cluster, or first lengths far too long, have smoothing lengths") {
+  gdr::Device device = native();
+  gdr::Sph sph(device);
+  Gas g = random_gas(200, std::nullopt);
+  g.h.clear();
+  const Lengths cluster = lengths_of(sph, g, {.tolerance = 1e-6});
+  g.h.assign(g.size(), 1e12);
+  const Lengths from_afar = lengths_of(sph, g, {.tolerance = 1e-6});
+  for (std::size_t i = 0; i < g.size(); ++i)
+    CHECK_THAT(from_afar.h[i], Catch::Matchers::WithinRel(cluster.h[i], 1e-4));
+  // A leaf of the estimate has the far particle and many of the cluster.
+  g.h.clear();
+  for (std::size_t c = 0; c < 3; ++c) g.pos[c] = 1e9;
+  const Lengths found = lengths_of(sph, g, {.tolerance = 1e-6});
+  g.h = found.h;
+  g.rho.assign(g.size(), 1);
+  const GasResults right = plain_sums(g, 1);
+  for (std::size_t i = 0; i < g.size(); ++i)
+    CHECK_THAT(1.2 * std::cbrt(g.mass[i] / right.rho[i]),
+               Catch::Matchers::WithinRel(found.h[i], 1.001e-6));
+}
+
 TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
   gdr::Device device = native();
   gdr::Sph sph(device);
@@ -287,6 +309,18 @@ TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
   std::ranges::fill(same.pos, 0.5);
   same.h.clear();
   sph_refuses([&] { lengths_of(sph, same); }, "too many particles");
+  same.h.assign(same.size(), 1e30);
+  sph_refuses([&] { lengths_of(sph, same); }, "too many particles");
+  same.h.clear();
+  Gas twice = random_gas(300, std::nullopt);
+  std::copy_n(twice.pos.begin(), 3, twice.pos.begin() + 3);
+  twice.h.clear();
+  CHECK(lengths_of(sph, twice, {.eta = 1.5}).h[0] > 0);
+  sph_refuses([&] { lengths_of(sph, twice, {.eta = 0.1}); }, "for this eta");
+  sph_refuses([&] { lengths_of(sph, twice, {.tolerance = 1e-12, .iterations = 1}); },
+              "in 1 iteration: ");
+  sph_refuses([&] { lengths_of(sph, twice, {.tolerance = 1e-12, .iterations = 2}); },
+              "allow more iterations");
   CHECK(lengths_of(sph, same, {.least = 0.1}).h[7] == 0.1);
   const Gas g = random_gas(10, std::nullopt);
   const auto refused = [&](const auto& change, const char* part) {
@@ -294,7 +328,8 @@ TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
     change(other);
     sph_refuses([&] { computed(sph, other); }, part);
   };
-  refused([&](Gas& o) { o.h[4] = 0; }, "h[4] is 0");
+  refused([&](Gas& o) { o.h[4] = 0; }, "h[4] is 0;");
+  refused([&](Gas& o) { o.h[4] = -1e-20; }, "h[4] is -1e-20;");
   refused([&](Gas& o) { o.h[4] = nan; }, "h[4] is");
   refused([&](Gas& o) { o.h.pop_back(); }, "h has 9 numbers");
   refused([&](Gas& o) { o.pos[7] = nan; }, "pos[2] is");
