@@ -1,7 +1,10 @@
 // CutoffSum: lists when particles have moved, copies of the arrays in their order, and a SetJob.
 #include "libgdr/pairs/cutoff_sum.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -68,15 +71,21 @@ bool is_given(std::span<const NamedInput> arrays, std::string_view name) {
                                         std::to_string(value) + "; coordinates must be finite");
 }
 
-void check_positions(const char* name, std::span<const double> x) {
+void check_positions(const char* name, std::span<const double> x, unsigned threads) {
   if (x.size() % 3 != 0)
     throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size()) +
                                           " numbers; expected three for each particle");
   if (x.size() / 3 > std::size_t{std::numeric_limits<std::int32_t>::max()})
     throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size() / 3) +
                                           " particles; at most 2147483647 are possible");
-  const auto bad = std::ranges::find_if(x, [](double v) { return !std::isfinite(v); });
-  if (bad != x.end()) wrong_coordinate(name, static_cast<std::size_t>(bad - x.begin()), *bad);
+  const auto is_bad = [](double v) { return !std::isfinite(v); };
+  std::atomic<bool> all_finite = true;
+  for_particles(x.size() / 3, threads, [&](std::size_t first, std::size_t end) {
+    if (std::ranges::any_of(x.subspan(3 * first, 3 * (end - first)), is_bad)) all_finite = false;
+  });
+  if (all_finite) return;
+  const auto bad = std::ranges::find_if(x, is_bad);
+  wrong_coordinate(name, static_cast<std::size_t>(bad - x.begin()), *bad);
 }
 
 void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
@@ -86,8 +95,9 @@ void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
     const std::string name =
         radii.size() == 1 ? std::string("cutoff") : "cutoff[" + std::to_string(k) + "]";
     if (!(radii[k] >= min_cutoff))
-      throw Error(ErrorCategory::Input, name + " is " + std::to_string(radii[k]) +
-                                            "; a cut-off must be a positive number");
+      throw Error(ErrorCategory::Input,
+                  fmt::format("{} is {}; a cut-off must be a positive number, at least {}", name,
+                              radii[k], min_cutoff));
     if (std::isinf(radii[k]) && lattice.is_periodic())
       throw Error(ErrorCategory::Input,
                   name +
@@ -99,7 +109,7 @@ void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
 void check_skin(std::optional<double> skin) {
   if (skin && !(*skin >= 0 && std::isfinite(*skin)))
     throw Error(ErrorCategory::Input,
-                "skin is " + std::to_string(*skin) + "; it must be a finite number >= 0");
+                fmt::format("skin is {}; it must be a finite number >= 0", *skin));
 }
 
 /// A hash of the periodic vectors.
@@ -143,8 +153,8 @@ struct CutoffSum::Impl {
   /// The call with the names of its arrays; positions stand for those in the order of lists.
   void check(const PairCall& call) {
     const std::size_t n = call.pos.size() / 3, m = positions_of_targets(call).size() / 3;
-    check_positions("pos", call.pos);
-    if (call.target_pos) check_positions("targets", *call.target_pos);
+    check_positions("pos", call.pos, threads);
+    if (call.target_pos) check_positions("targets", *call.target_pos, threads);
     if (given_radii.size() != 1 && given_radii.size() != m)
       throw Error(ErrorCategory::Usage, "there are " + std::to_string(given_radii.size()) +
                                             " cut-offs for " + std::to_string(m) +
@@ -178,8 +188,9 @@ struct CutoffSum::Impl {
   bool lists_serve(const PairCall& call) {
     if (!valid || skin_option == 0 || own_targets != call.target_pos.has_value()) return false;
     const double near = lists.counts.skin / 2;
-    double distance = sources.follow(call.pos, near, lattice);
-    if (own_targets) distance = std::max(distance, targets.follow(*call.target_pos, near, lattice));
+    double distance = sources.follow(call.pos, near, lattice, threads);
+    if (own_targets)
+      distance = std::max(distance, targets.follow(*call.target_pos, near, lattice, threads));
     if (std::isfinite(distance)) choice.follow(distance);
     return distance <= near;
   }

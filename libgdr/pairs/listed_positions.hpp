@@ -20,7 +20,7 @@ class ListedPositions {
   /// The largest distance of a particle from its position in the lists, or, if it is farther than
   /// `near` from it, from the nearest image: a particle that left the box on one side and came back
   /// on the other has not moved. Infinite for other numbers of particles.
-  double follow(std::span<const double> x, double near, const Lattice& lattice);
+  double follow(std::span<const double> x, double near, const Lattice& lattice, unsigned threads);
   /// The positions in the order of the lists, by coordinate.
   void place(std::span<const double> x, const std::vector<PlacedParticle>& order,
              const Lattice& lattice, unsigned threads, CoordinateArrays& placed) const;

@@ -507,6 +507,8 @@ TEST_CASE("sums within a cut-off refuse what has no answer") {
   const auto cube = gdr::PeriodicBox::orthorhombic({1, 1, 1});
   has_part(make({.cutoff = {0.0}}), "cutoff is 0");
   has_part(make({.cutoff = {-1.0}}), "must be a positive number");
+  has_part(make({.cutoff = {1e-160}}),
+           "cutoff is 1e-160; a cut-off must be a positive number, at least 1e-150");
   has_part(make({.cutoff = {1.0, std::nan("")}}), "cutoff[1] is nan");
   has_part(make({.cutoff = {}}), "no cut-off is given");
   has_part(make({.cutoff = {infinite}, .box = cube}), "infinite");

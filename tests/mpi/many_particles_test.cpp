@@ -25,7 +25,7 @@ void check(const MpiKind& mpi, unsigned ranks, const std::string& options,
   const std::vector<std::string> expected = {
       "same",
       "same",
-      last + ": cutoff is -1.000000; a cut-off must be a positive number",
+      last + ": cutoff is -1; a cut-off must be a positive number, at least 1e-150",
       last + ": pos[1], coordinate 1, is nan; coordinates must be finite",
       last + ": qj[2] is nan; values must be finite",
       last + ": unknown param \"kk\"",
