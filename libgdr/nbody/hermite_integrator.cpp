@@ -156,14 +156,15 @@ class HermiteIntegrator : public Integrator {
   HermiteStatistics total_statistics() {
     HermiteStatistics all = hermite_->statistics();
     if (group() != nullptr) {
-      const std::array<double, 4> own = {static_cast<double>(all.particle_steps),
-                                         static_cast<double>(all.limited_steps), all.smallest_step,
-                                         all.largest_step};
-      std::vector<std::array<double, 4>> each(group()->size());
+      const std::array<double, 5> own = {
+          static_cast<double>(all.particle_steps), static_cast<double>(all.tree_steps),
+          static_cast<double>(all.limited_steps), all.smallest_step, all.largest_step};
+      std::vector<std::array<double, 5>> each(group()->size());
       group()->gather(&own, sizeof own, each.data());
-      all.particle_steps = all.limited_steps = 0;
-      for (const auto& [steps, limited, smallest, largest] : each) {
+      all.particle_steps = all.tree_steps = all.limited_steps = 0;
+      for (const auto& [steps, with_trees, limited, smallest, largest] : each) {
         all.particle_steps += static_cast<std::uint64_t>(steps);
+        all.tree_steps += static_cast<std::uint64_t>(with_trees);
         all.limited_steps += static_cast<std::uint64_t>(limited);
         include_steps(all, smallest, largest);
       }

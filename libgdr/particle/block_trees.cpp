@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <span>
 
+#include "libgdr/ranks/gathered.hpp"
+
 namespace gdr {
 namespace {
 
@@ -39,23 +41,33 @@ void spread(std::size_t n, const std::vector<double>& from, Components& to) {
 
 }  // namespace
 
-BlockTrees::BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass)
-    : gravity_(device), accuracy_(accuracy), eps_(eps), mass_(mass) {}
+BlockTrees::BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass,
+                       std::size_t particles)
+    : ranks_(DeviceRanks::group(device)),
+      particles_(particles),
+      gravity_(device),
+      accuracy_(accuracy),
+      eps_(eps),
+      mass_(mass) {}
 
-bool BlockTrees::serves(std::size_t block) const noexcept {
-  if (choice.degree == 0 || block < min_block) return false;
+bool BlockTrees::serves(std::size_t members) const {
+  if (choice.degree == 0) return false;
+  const std::size_t block = sum_of_ranks(ranks_, members);
+  if (block < min_block) return false;
   const std::size_t least =
       choice.degree <= highest_low_degree ? low_degree_block : high_degree_block;
-  return block >= least || block >= least * mass_.size() / measured_particles;
+  return block >= least || block >= least * particles_ / measured_particles;
 }
 
-std::optional<TreeReport> BlockTrees::sums(const std::vector<std::uint32_t>& members,
+std::optional<TreeReport> BlockTrees::sums(const std::vector<std::uint32_t>& members, bool all,
                                            const TreeOptions& options) {
-  const std::size_t n = mass_.size();
-  const bool all = members.size() == n;
-  return gravity_.compute_members(n, all ? std::span<const std::uint32_t>() : std::span(members),
-                                  x_.data(), v_.data(), mass_.data(), eps_, at_.data(),
-                                  moving_.data(), a_.data(), j_.data(), pot_.data(), options);
+  // A rank may have no members of a block that is not of all particles.
+  static constexpr std::uint32_t none = 0;
+  std::span<const std::uint32_t> some;
+  if (!all) some = members.empty() ? std::span(&none, 0) : std::span(members);
+  return gravity_.compute_members(mass_.size(), some, x_.data(), v_.data(), mass_.data(), eps_,
+                                  at_.data(), moving_.data(), a_.data(), j_.data(), pot_.data(),
+                                  options);
 }
 
 std::optional<TreeReport> BlockTrees::compute(const std::vector<std::uint32_t>& members,
@@ -67,7 +79,8 @@ std::optional<TreeReport> BlockTrees::compute(const std::vector<std::uint32_t>& 
   v_.resize(3 * mass_.size());
   join_triples(x, x_.data());
   join_triples(v, v_.data());
-  if (block < mass_.size()) {
+  const bool all = sum_of_ranks(ranks_, block) == particles_;
+  if (!all) {
     gather(members, x, at_);
     gather(members, v, moving_);
   }
@@ -75,12 +88,12 @@ std::optional<TreeReport> BlockTrees::compute(const std::vector<std::uint32_t>& 
   j_.resize(3 * block);
   pot_.resize(block);
   std::optional<TreeReport> report;
-  if (!anew) report = sums(members, options_of(choice));
+  if (!anew) report = sums(members, all, options_of(choice));
   if (!report || report->error > accuracy_) {
     TreeOptions options;
     options.accuracy = accuracy_;
     options.calls = calls_of_choice;
-    report = sums(members, options);
+    report = sums(members, all, options);
     choice = report ? BlockTreeChoice{report->degree, report->theta} : BlockTreeChoice();
   }
   if (!report) return {};

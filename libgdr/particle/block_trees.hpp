@@ -7,6 +7,7 @@
 
 #include "gdr/gravity_jerk.hpp"
 #include "libgdr/particle/hermite_scheme.hpp"
+#include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
 
@@ -28,25 +29,31 @@ class BlockTrees {
   /// Fewer have direct sums at any accuracy.
   static constexpr std::size_t min_particles = 10000;
 
-  /// The device must outlive it, and `mass`, one for each particle.
-  BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass);
+  /// The device must outlive it, and `mass`, one for each particle of this rank. `particles`: the
+  /// number of those of all ranks. On a device of many ranks all functions are collective, and the
+  /// choice is the same on all ranks.
+  BlockTrees(Device& device, double accuracy, double eps, const std::vector<double>& mass,
+             std::size_t particles);
 
-  /// Whether a block of this size has a tree with the choice. A tree takes the time of some hundred
-  /// targets for all particles, and the members of a small block are far from each other.
-  bool serves(std::size_t block) const noexcept;
-  /// Computes the forces of all particles on the members of a block, which are in ascending order,
-  /// at these positions and velocities. A new choice is made if it is `anew`, or if the error with
-  /// the present one is above the accuracy. Nothing, and no forces, where direct sums are faster or
-  /// needed.
+  /// Whether a block with so many members on this rank has a tree with the choice. A tree takes the
+  /// time of some hundred targets for all particles, and the members of a small block are far from
+  /// each other.
+  bool serves(std::size_t members) const;
+  /// Computes the forces of all particles on this rank's members of a block, which are in ascending
+  /// order, at these positions and velocities. A new choice is made if it is `anew`, or if the
+  /// error with the present one is above the accuracy. Nothing, and no forces, where direct sums
+  /// are faster or needed.
   std::optional<TreeReport> compute(const std::vector<std::uint32_t>& members, const Components& x,
                                     const Components& v, bool anew, const BlockForces& to);
 
   BlockTreeChoice choice;
 
  private:
-  std::optional<TreeReport> sums(const std::vector<std::uint32_t>& members,
+  std::optional<TreeReport> sums(const std::vector<std::uint32_t>& members, bool all,
                                  const TreeOptions& options);
 
+  RankGroup* ranks_;  ///< null if the device belongs to this process only
+  std::size_t particles_;
   GravityJerk gravity_;
   double accuracy_, eps_;
   const std::vector<double>& mass_;

@@ -398,7 +398,7 @@ std::optional<TreeReport> GravityJerk::compute_members(
                           .target_velocity = velocity,
                           .source_velocity = velocity,
                           .same = true};
-    if (!members.empty()) {
+    if (members.data() != nullptr) {
       in.n_targets = members.size();
       in.target = member_position;
       in.target_velocity = member_velocity;

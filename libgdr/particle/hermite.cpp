@@ -17,6 +17,7 @@
 #include "libgdr/particle/hermite_checks.hpp"
 #include "libgdr/particle/hermite_scheme.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
+#include "libgdr/ranks/gathered.hpp"
 #include "libgdr/ranks/ranks.hpp"
 
 namespace gdr {
@@ -43,13 +44,6 @@ double error_of_forces(const Device& device, const std::string& kernel) {
   const Capabilities engine = capabilities_of(device.statistics().engine);
   if (engine.rounds_inputs) return 1e-5;  // of rounded positions
   return engine.numbers == EngineNumbers::Floats || kernel == "gravity_jerk" ? 1e-6 : 1e-13;
-}
-
-void refuse_trees_on_ranks(const HermiteOptions& options, const RankGroup* ranks) {
-  if (options.accuracy > 0 && ranks != nullptr)
-    throw Error(ErrorCategory::Unsupported,
-                "trees are computed by one process, and this device is of kind \"mpi\"; leave out "
-                "the accuracy, or open another device");
 }
 
 /// The particles whose steps end at one time: inputs and results of their forces, and their new
@@ -101,8 +95,11 @@ struct Hermite::Impl {
         vp(make_components(n)),
         block(n) {
     job.set("eps2", o.eps * o.eps);
-    if (o.accuracy > 0 && n >= BlockTrees::min_particles)
-      trees.emplace(device, o.accuracy, o.eps, mass);
+    if (o.accuracy > 0) {
+      const std::size_t particles_of_all = sum_of_ranks(ranks, n);
+      if (particles_of_all >= BlockTrees::min_particles)
+        trees.emplace(device, o.accuracy, o.eps, mass, particles_of_all);
+    }
     std::iota(ids.begin(), ids.end(), first_id(n));
     total_mass = mass_of_all();
     shortest = o.smallest_step > 0 ? std::max(round_up_to_block(o.smallest_step / o.largest_step),
@@ -467,7 +464,6 @@ Hermite::Hermite(Device& device, std::size_t n, Numbers<const double> positions,
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options) : "", [&] {
     check_options(options);
-    refuse_trees_on_ranks(options, ranks);
     check_count(n, link_words, "particles");
     if (n == 0 && ranks == nullptr) bad_input("there are no particles");
     positions.need(3 * n, "position");
@@ -491,7 +487,6 @@ Hermite::Hermite(Device& device, const HermiteState& state, Numbers<const double
   RankGroup* const ranks = DeviceRanks::group(device);
   collectively(ranks, ranks != nullptr ? shared_values(options, state.cycle, state.now) : "", [&] {
     check_options(options);
-    refuse_trees_on_ranks(options, ranks);
     check_count(state.size(), link_words, "particles");
     if (state.size() == 0 && ranks == nullptr) bad_input("there are no particles");
     check_state(state);

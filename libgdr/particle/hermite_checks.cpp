@@ -67,9 +67,9 @@ void check_state(const HermiteState& s) {
 }
 
 std::string shared_values(const HermiteOptions& o, std::int64_t cycle, double now) {
-  return fmt::format("Hermite with eps {}, eta {}, eta_start {}, steps {} to {} {}, at {} + {}",
-                     o.eps, o.eta, o.eta_start, o.smallest_step, o.largest_step, o.kernel, cycle,
-                     now);
+  return fmt::format(
+      "Hermite with eps {}, eta {}, eta_start {}, steps {} to {} {}, accuracy {}, at {} + {}",
+      o.eps, o.eta, o.eta_start, o.smallest_step, o.largest_step, o.kernel, o.accuracy, cycle, now);
 }
 
 }  // namespace gdr

@@ -36,7 +36,15 @@ AllParticles::AllParticles(RankGroup& ranks, const tree::GravityInput& own, bool
     acceleration.resize(3 * target_offsets.back());
     potential.resize(target_offsets.back());
     if (moving) jerk.resize(3 * target_offsets.back());
+    if (own.target_source == nullptr) return;
+    target_source.resize(target_offsets.back());
+    for (std::size_t k = 0; k < own.n_targets; ++k)
+      target_source[target_offsets[r] + k] =
+          own.target_source[k] + static_cast<std::uint32_t>(source_offsets[r]);
   });
+  if (own.target_source != nullptr)
+    bytes_received +=
+        gather_items(ranks, target_source.data(), sizeof(std::uint32_t), target_offsets);
   for (const Gathered& a : arrays)
     bytes_received += gather_items(ranks, a.all.data(), a.each * sizeof(double), a.offsets);
 }
@@ -54,6 +62,7 @@ tree::GravityInput AllParticles::input(const tree::GravityInput& own) const {
           .target_square = own.same ? source_square.data() : target_square.data(),
           .target_velocity = at_targets,
           .source_velocity = source_velocity.data(),
+          .target_source = own.target_source == nullptr ? nullptr : target_source.data(),
           .engine_speed = own.engine_speed,
           .same = own.same};
 }

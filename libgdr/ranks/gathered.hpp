@@ -27,6 +27,13 @@ std::vector<Value> values_of_ranks(RankGroup* ranks, const Value& mine) {
   return all;
 }
 
+/// The sum of a number of each rank, which is that of this process without a group. Collective.
+inline std::size_t sum_of_ranks(RankGroup* ranks, std::size_t mine) {
+  std::size_t sum = 0;
+  for (const std::size_t n : values_of_ranks(ranks, mine)) sum += n;
+  return sum;
+}
+
 /// The items of all ranks in rank order, `each` numbers of an item; those of this process without a
 /// group. Collective, also for errors.
 std::vector<double> gathered_numbers(RankGroup* ranks, std::span<const double> mine,

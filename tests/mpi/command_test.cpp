@@ -30,6 +30,30 @@ std::vector<std::string> nbody(const std::string& file, const std::string& end,
 
 MpiKind mpi() { return mpi_kinds().at(0); }
 
+/// Stars at rest.
+void write_stars(const std::string& name, int count) {
+  std::ofstream file(name);
+  std::mt19937 random(5);
+  std::normal_distribution<double> at;
+  for (int i = 0; i < count; ++i) {
+    file << 1.0 / count;
+    for (int c = 0; c < 6; ++c) file << ' ' << (c < 3 ? at(random) : 0.0);
+    file << '\n';
+  }
+}
+
+std::string text_of(const std::string& name) {
+  std::ifstream file(name);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+/// Runs a command with the native engine on ranks, of one in this process.
+Ended run_on(unsigned ranks, std::vector<std::string> words) {
+  words.insert(words.end(),
+               {"--device", (ranks > 1 ? "mpi:engine=native,threads=1" : "native:threads=1")});
+  return ranks > 1 ? run_ranks(mpi(), ranks, words) : run_alone(words);
+}
+
 }  // namespace
 
 TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
@@ -65,24 +89,13 @@ TEST_CASE("gdr nbody runs on ranks and restarts with another number of ranks") {
 TEST_CASE("gdr nbody to an accuracy has the bits of one process on ranks, also after a restart") {
   const TemporaryFolder folder;
   const std::string stars = folder.file("stars.txt");
-  {
-    std::ofstream file(stars);
-    std::mt19937 random(5);
-    std::normal_distribution<double> at;
-    for (int i = 0; i < 12000; ++i) {
-      file << 1.0 / 12000;
-      for (int c = 0; c < 6; ++c) file << ' ' << (c < 3 ? at(random) : 0.0);
-      file << '\n';
-    }
-  }
+  write_stars(stars, 12000);
   const auto run = [&](unsigned ranks, const std::string& from, const std::string& end,
                        const std::string& out) {
-    std::vector<std::string> words = {GDR_COMMAND, "nbody", from,      "--eps", "0.05",
-                                      "--dt",      "0.01",  "--t-end", end,     "--accuracy",
-                                      "3e-3",      "--out", out};
-    words.insert(words.end(),
-                 {"--device", (ranks > 1 ? "mpi:engine=native,threads=1" : "native:threads=1")});
-    const Ended ended = ranks > 1 ? run_ranks(mpi(), ranks, words) : run_alone(words);
+    const std::vector<std::string> words = {GDR_COMMAND, "nbody", from,      "--eps", "0.05",
+                                            "--dt",      "0.01",  "--t-end", end,     "--accuracy",
+                                            "3e-3",      "--out", out};
+    const Ended ended = run_on(ranks, words);
     INFO(ended.errors);
     REQUIRE(ended.status == 0);
     CHECK(ended.output.find("multipoles of degree") != std::string::npos);
@@ -91,10 +104,6 @@ TEST_CASE("gdr nbody to an accuracy has the bits of one process on ranks, also a
   run(1, stars, "0.04", one);
   run(3, stars, "0.02", many);
   run(2, many + "/snapshot_00000002.txt", "0.04", many);
-  const auto text_of = [](const std::string& name) {
-    std::ifstream file(name);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
   const std::string last = text_of(one + "/snapshot_00000004.txt");
   CHECK(last.size() > 12000);
   CHECK(text_of(many + "/snapshot_00000004.txt") == last);
@@ -156,6 +165,34 @@ TEST_CASE("block steps on ranks have the bits of one process, also after a resta
   // Forces of all particles at the start of the two steps and after each, besides the blocks.
   const auto steps = report["blocks"]["particle_steps"].get<std::uint64_t>();
   CHECK(pairs == (steps + 3 * 1024) * 1024);
+}
+
+TEST_CASE(
+    "block steps to an accuracy have the bits of one process on ranks, also after a restart") {
+  const TemporaryFolder folder;
+  const std::string stars = folder.file("stars.txt");
+  write_stars(stars, 12000);
+  const auto run = [&](unsigned ranks, const std::string& from, const std::string& end,
+                       const std::string& out) {
+    const Ended ended = run_on(
+        ranks,
+        {GDR_COMMAND, "nbody",   from,       "--integrator",     "hermite4", "--eps", "0.05",
+         "--dt",      "0.03125", "--dt-min", "0.0078125",        "--t-end",  end,     "--accuracy",
+         "1e-3",      "--out",   out,        "--snapshot-every", "1steps",   "--json"});
+    INFO(ended.errors);
+    REQUIRE(ended.status == 0);
+    return nlohmann::json::parse(ended.output)["blocks"];
+  };
+  const std::string one = folder.file("one"), many = folder.file("many");
+  const auto whole = run(1, stars, "0.0625", one);
+  CHECK(whole["tree_steps"].get<double>() > 2 * 12000);
+  CHECK(whole["tree_error"].get<double>() <= 1e-3);
+  CHECK(run(5, stars, "0.03125", many)["tree_error"].get<double>() > 0);
+  run(2, many + "/snapshot_00000001.txt", "0.0625", many);
+  CHECK(text_of(many + "/snapshot_00000002.txt") == text_of(one + "/snapshot_00000002.txt"));
+  const std::string three = folder.file("three");
+  CHECK(run(3, stars, "0.0625", three) == whole);
+  CHECK(text_of(three + "/snapshot_00000002.txt") == text_of(one + "/snapshot_00000002.txt"));
 }
 
 TEST_CASE("gdr force runs on ranks with kernels of all kinds") {

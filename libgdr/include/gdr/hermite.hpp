@@ -33,7 +33,7 @@ struct HermiteOptions {
   double smallest_step = 0;
   /// Accuracy of the accelerations of large blocks, with trees (TreeOptions), below 1; 0: direct
   /// sums. Small blocks have direct sums. Steps are not shortened by errors of this size; 1e-4 and
-  /// below hardly change them. Not for devices of kind "mpi".
+  /// below hardly change them. On ranks of MPI every rank gets all particles.
   double accuracy = 0;
   /// Kernel that computes accelerations and jerks: "gravity_jerk" (the chip's usual precision,
   /// about 1e-7) or "gravity_jerk_long" (1e-13). Empty: gravity_jerk_long on the engine "native",
