@@ -436,7 +436,8 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
                       std::isinf(difference) || too_many);
       iteration.step(h, rho);
       if (!ends) return;
-      const bool too_few = own.stays && h[worst] > before;
+      constexpr double far_off = 0.01;  // not the last digits of a length that is found
+      const bool too_few = own.stays && difference > far_off && h[worst] > before;
       not_converged(worst, before, k,
                     too_many  ? NoLength::TooMany
                     : too_few ? NoLength::TooFew

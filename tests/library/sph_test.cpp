@@ -321,6 +321,7 @@ TEST_CASE("SPH functions refuse what has no answer, naming the particle") {
               "in 1 iteration: ");
   sph_refuses([&] { lengths_of(sph, twice, {.tolerance = 1e-12, .iterations = 2}); },
               "allow more iterations");
+  sph_refuses([&] { lengths_of(sph, twice, {.tolerance = 1e-17}); }, "allow more iterations");
   CHECK(lengths_of(sph, same, {.least = 0.1}).h[7] == 0.1);
   const Gas g = random_gas(10, std::nullopt);
   const auto refused = [&](const auto& change, const char* part) {
