@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -149,15 +148,13 @@ TEST_CASE("wrong arguments of a neighbour search are refused") {
 }
 
 TEST_CASE("neighbour lists of all pairs that exceed the memory are refused with their size") {
-  const std::size_t n = 1'000'000;  // 10^12 pairs
+  const std::size_t n = 1'000'000;  // 10^12 pairs: they would take hours
   const std::vector<double> x = points(n, 11);
-  const auto begin = std::chrono::steady_clock::now();
   const std::string message = refused(ErrorCategory::Input, x, x, {100.0});
   CHECK_THAT(message,
              Contains("the neighbour lists of 1000000 targets would have 1e+12 pairs, about "
                       "1000000 for each, and take 1.6e+04 GB of memory, of which ") &&
                  Contains("use smaller radii, or search for fewer targets at a time"));
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::minutes(1));
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
