@@ -359,7 +359,7 @@ TEST_CASE("connections that are cut at random points resume without wrong result
   const std::vector<double> wanted = expected_forces(3000, 200);
   const std::uint64_t seed = gdr::test::first_seed(), enough = gdr::test::test_iterations(30);
   std::atomic<bool> done = false;
-  unsigned cuts = 0;
+  std::atomic<unsigned> cuts = 0;
   std::thread cutter([&] {
     std::mt19937_64 random(seed);
     while (!done) {
