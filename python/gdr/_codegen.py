@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from types import FunctionType
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Set
+from typing import Any, Dict, List, Mapping, Optional, Set
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ._diagnostics import Line, Marks
 from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic, subscripts
 from ._kernel import VariableNames
 from ._names import advice
-from ._shapes import PLANE, SHAPES, VECTORS, ShapeReader, Shapes, shape_of_constant
+from ._shapes import SHAPES, VECTORS, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
 from ._statements import Statements, Translated
 
@@ -207,11 +207,6 @@ class KernelGenerator(Statements):
         if shape is not None and not set(SHAPES).intersection(words):
             words.append(shape)
         return " ".join([*words, ""])
-
-    def planes(self) -> FrozenSet[str]:
-        """The parameters that are vectors of two components, by their names in the text."""
-        params = self.names.params.items()
-        return frozenset(v for name, v in params if PLANE in self._type(name, None).split())
 
     def _check_types(self) -> None:
         names = self.names

@@ -11,7 +11,6 @@ from typing import (
     Any,
     Callable,
     Dict,
-    FrozenSet,
     Iterable,
     Mapping,
     Optional,
@@ -24,7 +23,6 @@ from . import _core
 from ._arrays import integer
 from ._codegen import TranslationUnit
 from ._diagnostics import python_message
-from ._interface import ArrayVariable
 from ._kernel import Kernel, VariableNames, from_object
 from ._shapes import SHAPES
 from .errors import ProgramError
@@ -88,14 +86,12 @@ class FunctionKernel(Kernel):
         function: Optional[Function],
         names: VariableNames,
         defaults: Mapping[str, Any],
-        planes: FrozenSet[str] = frozenset(),
     ) -> None:
         super().__init__(core, names)
         self.text = text
         self.function = function
         #: Values of optional parameters.
         self.defaults = dict(defaults)
-        self._planes = planes  # parameters that are vectors of two components, by the text's names
         self.__doc__ = getattr(function, "__doc__", None)
 
     def __call__(
@@ -146,19 +142,15 @@ class FunctionKernel(Kernel):
         made = super().adjoint(targets=targets, sources=sources, params=params)
         known = made._caller_names.params
         defaults = {name: value for name, value in self.defaults.items() if name in known}
-        return FunctionKernel(made.core, "", None, made._caller_names, defaults, self._planes)
+        return FunctionKernel(made.core, "", None, made._caller_names, defaults)
 
     def default_params(self) -> Dict[str, Any]:
         """Values of optional parameters by the names of the program's variables."""
         names = self._caller_names.params
         return {names.get(name, name): value for name, value in self.defaults.items()}
 
-    def takes_one_number(self, param: ArrayVariable) -> bool:
-        """Whether a number stands for an array of equal numbers: for a vector."""
-        return param.name in self._planes or super().takes_one_number(param)
-
     def __reduce__(self) -> Tuple[Any, ...]:
-        parts = (self.text, self._caller_names, self.defaults, self.__doc__, self._planes)
+        parts = (self.text, self._caller_names, self.defaults, self.__doc__)
         return _unpickle, (self.object, *parts)
 
 
@@ -168,9 +160,8 @@ def _unpickle(
     names: VariableNames,
     defaults: Mapping[str, float],
     doc: Optional[str],
-    planes: FrozenSet[str] = frozenset(),
 ) -> FunctionKernel:
-    kernel = FunctionKernel(from_object(data).core, text, None, names, defaults, planes)
+    kernel = FunctionKernel(from_object(data).core, text, None, names, defaults)
     kernel.__doc__ = doc
     return kernel
 
@@ -283,10 +274,9 @@ def _translate(
     except ProgramError as error:
         message = python_message(str(error), unit.lines, unit.python_names)
         raise ProgramError(message) from None
-    planes = kernel.planes()
     # Tables are parameters whose values are known; the library takes their elements in one row.
     tables = {name: elements.ravel() for name, elements in unit.tables.items()}
     kernel.names.params.update({name: name for name in tables})
     core = core.with_host_names(kernel.names.pairs())
     defaults = {**kernel.defaults, **tables}
-    return FunctionKernel(core, text, function, kernel.names, defaults, planes)
+    return FunctionKernel(core, text, function, kernel.names, defaults)

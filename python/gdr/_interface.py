@@ -57,6 +57,11 @@ class Variable:
         """Elements of ``dtype`` for one value: more than 1 only for raw words."""
         return self.host_bytes // 8 if self.type == "raw" else 1
 
+    @property
+    def _word_sizes(self) -> Tuple[int, ...]:
+        """The sizes of one value in an array of ``dtype``."""
+        return (self.words,) if self.words > 1 else ()
+
 
 @dataclasses.dataclass(frozen=True)
 class ArrayVariable:
@@ -86,6 +91,12 @@ class ArrayVariable:
         return self.sizes[:-1] if self.complex else self.sizes
 
     @property
+    def is_vector(self) -> bool:
+        """Whether it has two or three components: as a parameter it may be one number, the edge of a
+        square or cube."""
+        return self.sizes in ((2,), (3,)) and not self.complex
+
+    @property
     def role(self) -> str:
         """Role of the elements, as in ``Variable``."""
         return self.elements[0].role
@@ -105,11 +116,6 @@ class CompiledKernel:
     def default_params(self) -> Mapping[str, Any]:
         """Values of ``param``s that jobs have before ``set``; of others 0."""
         return {}
-
-    def takes_one_number(self, param: ArrayVariable) -> bool:
-        """Whether a number stands for an array of equal numbers: for three, as the edge of a
-        cube."""
-        return tuple(param.sizes) == (3,)
 
     @property
     def variables(self) -> Tuple[Variable, ...]:
@@ -245,7 +251,7 @@ def _result_type(
     whole: Optional[ArrayVariable], first: Variable
 ) -> Tuple["np.dtype[Any]", Tuple[int, ...]]:
     """Type and sizes of the array of a result: of an array of variables, or of one."""
-    words = (first.words,) if first.words > 1 else ()
+    words = first._word_sizes
     if whole is None:
         return first.dtype, words
     dtype = np.dtype(np.complex128) if whole.complex else first.dtype
@@ -320,10 +326,11 @@ def input_arrays(
         if name not in wholes:
             converted[name] = array
             continue
-        columns = array.reshape(count, math.prod(wholes[name].sizes))
+        elements = wholes[name].elements
+        columns = array.reshape(count, len(elements), *elements[0]._word_sizes)
         if wholes[name].squared:
             columns = squares(name, columns)
-        for k, element in enumerate(wholes[name].elements):
+        for k, element in enumerate(elements):
             if element.name in arrays or element.name in converted:
                 raise UsageError(f'"{element.name}" is given twice: alone, and in "{name}"')
             converted[element.name] = columns[:, k]
@@ -381,8 +388,7 @@ def _input(
     want = variable.dtype
     if array.shape == sizes:  # one value for all items
         array = np.broadcast_to(array, (count, *sizes))
-    words = (variable.words,) if variable.words > 1 else ()
-    check_shape(name, array, (count, *sizes, *words))
+    check_shape(name, array, (count, *sizes, *variable._word_sizes))
     if array.size == 0:
         return np.empty(array.shape, want)  # NumPy gives an empty list the type float64
     if array.dtype.kind in "iu" and want.kind == "u" and (array >= 0).all():
@@ -464,7 +470,7 @@ def param_numbers(kernel: CompiledKernel, params: Mapping[str, Any]) -> Dict[str
                 raise UsageError(f'"{param}" is given twice, also as "{name}"')
             numbers[param] = float(squares(name, np.array(single))) if squared else single
             continue
-        if np.ndim(value) == 0 and kernel.takes_one_number(whole):
+        if np.ndim(value) == 0 and whole.is_vector:
             value = np.full(whole.sizes, number(name, value))
         if whole.complex:
             value = _given_array(name, value, whole)

@@ -34,6 +34,30 @@ def gravity():
     return gdr.compile(GRAVITY, effort=0)
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_number_stands_for_a_vector_of_equal_numbers(size):
+    law = gdr.compile(
+        f"CONST vec{size} edge; VARI vec{size} x; VARJ vec{size} y; VARF f;"
+        "f += norm2(minimum_image(x - y, edge));"
+    )
+    x = np.random.default_rng(1).uniform(0, 3, (7, size))
+    d = x[:, None] - x
+    want = ((d - 3 * np.round(d / 3)) ** 2).sum(axis=(1, 2))
+    for edge in (3, 3.0, [3.0] * size):
+        f = law(targets={"x": x}, sources={"y": x}, edge=edge).f
+        assert np.allclose(f, want, rtol=1e-6)
+    with pytest.raises(ValueError, match="edge: expected shape"):
+        law(targets={"x": x}, sources={"y": x}, edge=[3.0] * (5 - size))
+
+
+def test_a_number_is_not_both_parts_of_a_complex_parameter():
+    law = gdr.compile("CONST complex z; VARI x; VARJ y; VARF complex f; f += x*y*z;")
+    f = law(targets={"x": [1.0]}, sources={"y": [2.0]}, z=3 + 4j).f
+    assert np.allclose(f, 6 + 8j)
+    f = law(targets={"x": [1.0]}, sources={"y": [2.0]}, z=3).f
+    assert np.allclose(f, 6)
+
+
 def test_vectors_are_arrays_of_three(gravity, stars):
     x, m = stars
     r = gravity(targets={"x": x}, sources={"xs": x, "m": m}, eps2=0.01)
@@ -433,7 +457,7 @@ def test_negative_indices_need_vectors_of_three():
     assert got["s"].tolist() == [3 * 5]
 
 
-def test_a_number_stands_for_vectors_and_not_for_arrays(discs):
+def test_a_number_stands_for_vectors_and_not_for_longer_arrays(discs):
     @gdr.kernel(types={"x": "vec2"}, effort=0)
     def square(i, j, box):
         d = functions.minimum_image(i.x - j.x, box)
@@ -447,8 +471,8 @@ def test_a_number_stands_for_vectors_and_not_for_arrays(discs):
     weights = {"targets": {"x": x, "u_bar": 1.0}, "sources": {"x": x}}
     adjoint = square.adjoint(targets="x")
     assert (adjoint(**weights, box=1.0)["x_bar"] == adjoint(**weights, box=(1, 1))["x_bar"]).all()
-    plain = gdr.compile("CONST c[2]; VARI x; VARJ y; VARF f; f += x*y*c[0] + c[1];", effort=0)
-    with pytest.raises(ValueError, match=r"c: expected shape \(2,\), got \(\)"):
+    plain = gdr.compile("CONST c[4]; VARI x; VARJ y; VARF f; f += x*y*c[0] + c[1];", effort=0)
+    with pytest.raises(ValueError, match=r"c: expected shape \(4,\), got \(\)"):
         plain(targets={"x": [1.0]}, sources={"y": [1.0]}, c=2.0)
 
 
