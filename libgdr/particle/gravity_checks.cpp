@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "emulator/host/for_blocks.hpp"
@@ -94,6 +95,15 @@ void find_lost_pair(const tree::GravityInput& in, const std::vector<std::size_t>
 }  // namespace
 
 void check_distances(const tree::GravityInput& in) {
+  const auto check = [](const char* what, std::span<const double> position) {
+    const std::optional<std::size_t> far = find_far_particle(position);
+    // Infinite coordinates have an error of their own.
+    if (far && std::ranges::all_of(position.subspan(3 * *far, 3),
+                                   [](double x) { return std::isfinite(x); }))
+      input_error("the acceleration cannot be computed: " + describe_overflow(what, position));
+  };
+  check(in.same ? "particle" : "source", {in.source, 3 * in.n_sources});
+  if (!in.same) check("target", {in.target, 3 * in.n_targets});
   if (in.softening > 0) return;
   find_lost_pair(in, near_an_axis(in.n_sources, in.source), false);
   if (!in.same) find_lost_pair(in, near_an_axis(in.n_targets, in.target), true);

@@ -15,8 +15,9 @@ namespace gdr {
 /// eps^2 on the chip: zero only for eps = 0. Throws Error (Input).
 double checked_square(double eps);
 
-/// Throws Error (Input) for two particles without softening that are so near that the square of
-/// their distance is below the normal numbers, with which they would count as coincident.
+/// Throws Error (Input) for a particle that is so distant that squares of distances to it overflow,
+/// and for two without softening that are so near that the square of their distance is below the
+/// normal numbers, with which they would count as coincident.
 void check_distances(const tree::GravityInput& in);
 
 /// Throws Error (Usage) for null pointers; `what` is the name of the particles.

@@ -19,6 +19,7 @@ import numpy as np
 from . import _core, _kernel
 from ._array_kinds import column_names
 from ._arrays import AnyArray, Floats, as_array, check_finite, check_type, floats, number
+from ._distances import are_in_range, check_distances
 from ._interface import squares
 from ._names import advice, wrong_names
 from ._open import DeviceLike, device_or_default
@@ -55,6 +56,8 @@ def per_particle(name: str, value: Any, n: int) -> Floats:
 #: Values of parameters that are not given: no softening, as in ``gdr.gravity``.
 _DEFAULTS = {"eps": 0.0}
 _OPTIONS = ("targets", "out", "dtype", "device")
+#: Kernels with a finite value at distance zero.
+_FINITE_AT_ZERO = {"gauss_sum", "sph_density", "sph_force"}
 
 
 _OF_THE_CLASS = """A pair kernel as a function on arrays. ``help`` of an instance describes it.
@@ -220,6 +223,7 @@ class ParticleKernel(Generic[Result]):
             outputs = Outputs.of(dtype, bool(given), read)
             plain = self._bind_plain(values, arguments, targets)
             params, sources, target_arrays, units = plain or self._bind(values, arguments, targets)
+            self._check_distances(params, sources, target_arrays, targets is None)
         chosen._ranks.check_equal("units", "" if units is None else units.key())
         n = len(sources[self._source_arguments["pos"][0]])
         m = len(target_arrays[self._target_arguments["pos"][0]])
@@ -251,6 +255,30 @@ class ParticleKernel(Generic[Result]):
         if units is not None:
             results = {field: units.result(field, array) for field, array in results.items()}
         return cast(Result, RESULTS[self.__name__](**results))
+
+    def _check_distances(
+        self,
+        params: Mapping[str, float],
+        sources: Mapping[str, AnyArray],
+        targets: Mapping[str, AnyArray],
+        same: bool,
+    ) -> None:
+        """Check that squares of distances are in range, if the kernel leaves out those that are 0.
+        Those beyond a cut-off may overflow."""
+        if self.__name__ in _FINITE_AT_ZERO:
+            return
+        x = _rows(sources, self._source_arguments["pos"])
+        at = x if same else _rows(targets, self._target_arguments["pos"])
+        if are_in_range(x) and (same or are_in_range(at)):
+            return
+        given: Dict[str, Any] = {**params, **sources, **targets}
+        softened = any(np.any(given[name]) for name in self._softenings)
+        check_distances(at, x, same, "rc" not in self._parameters, softened)
+
+    @functools.cached_property
+    def _softenings(self) -> FrozenSet[str]:
+        """Variables that hold a softening."""
+        return frozenset(v.name for v in self.kernel.variables if v.quantity == "eps")
 
     @functools.cached_property
     def _numbered(self) -> Tuple[str, ...]:
@@ -422,6 +450,16 @@ def _plain_columns(
             out.update(zip(names, array.T))
     finite = _core.are_finite(arrays) or all(np.isfinite(array).all() for array in arrays)
     return out if finite else None
+
+
+def _rows(columns: Mapping[str, AnyArray], names: Tuple[str, ...]) -> AnyArray:
+    """The array of which these are the columns, without a copy if they are its only ones."""
+    first = columns[names[0]]
+    whole = first.base
+    if isinstance(whole, np.ndarray) and whole.shape == (len(first), len(names)):
+        if whole.strides[0] == first.strides[0]:
+            return whole
+    return np.stack([columns[name] for name in names], axis=1)
 
 
 def _target_values(targets: Any, of_targets: Mapping[str, Any]) -> Dict[str, Any]:

@@ -39,9 +39,11 @@ bool is_plain_array(py::handle object) {
          reinterpret_cast<PyObject*>(py::detail::npy_api::get().PyArray_Type_);
 }
 
-bool are_finite(const py::list& arrays) {
-  // Adding one to an exponent of all ones carries into the sign bit.
-  constexpr std::uint64_t one = std::uint64_t{1} << 52, sign = std::uint64_t{1} << 63;
+namespace {
+
+/// Whether all arrays are dense ones of float64, without an element whose bits are `bad`.
+template <typename Bad>
+bool have_none(const py::list& arrays, const Bad& bad) {
   for (const py::handle object : arrays) {
     if (!is_plain_array(object)) return false;
     const auto a = py::reinterpret_borrow<py::array>(object);
@@ -51,11 +53,29 @@ bool are_finite(const py::list& arrays) {
     const auto* const numbers = static_cast<const double*>(a.data());
     const py::ssize_t count = a.size();
     std::uint64_t found = 0;
-    for (py::ssize_t k = 0; k < count; ++k)
-      found |= (std::bit_cast<std::uint64_t>(numbers[k]) & (sign - one)) + one;
-    if ((found & sign) != 0) return false;
+    for (py::ssize_t k = 0; k < count; ++k) found |= bad(std::bit_cast<std::uint64_t>(numbers[k]));
+    if (found != 0) return false;
   }
   return true;
+}
+
+constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+
+}  // namespace
+
+bool are_finite(const py::list& arrays) {
+  // Adding one to an exponent of all ones carries into the sign bit.
+  constexpr std::uint64_t one = std::uint64_t{1} << 52;
+  return have_none(arrays, [](std::uint64_t x) { return ((x & (sign - one)) + one) & sign; });
+}
+
+bool are_between(const py::list& arrays, double least, double largest) {
+  const auto from = std::bit_cast<std::uint64_t>(least);
+  const std::uint64_t range = std::bit_cast<std::uint64_t>(largest) - from;
+  return have_none(arrays, [=](std::uint64_t x) {
+    const std::uint64_t size = x & ~sign;
+    return static_cast<std::uint64_t>((size != 0) & (size - from > range));
+  });
 }
 
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n) {

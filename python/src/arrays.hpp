@@ -29,6 +29,9 @@ bool is_plain_array(py::handle object);
 /// Whether all objects are arrays of NumPy, contiguous in any order, of float64 that are finite.
 bool are_finite(const py::list& arrays);
 
+/// The same of elements that are 0 or have a size from `least` to `largest`, which are finite.
+bool are_between(const py::list& arrays, double least, double largest);
+
 /// Inputs of n elements: float64, float32, int64, or raw 64-bit words, any stride. Throws
 /// TypeError or ValueError naming the array.
 NamedArrays<NamedInput> input_arrays(const py::dict& arrays, std::size_t n);

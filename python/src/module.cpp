@@ -53,6 +53,7 @@ PYBIND11_MODULE(_core, m) {
   });
   m.def("version", [] { return version(); });
   m.def("are_finite", &are_finite);
+  m.def("are_between", &are_between);
   m.def("wait_for_detached", &wait_for_detached);
   bind_kernel(m);
   bind_device(m);

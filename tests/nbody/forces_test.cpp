@@ -94,13 +94,16 @@ TEST_CASE("overflowing forces raise an error with the distant particle") {
   std::vector<double> a(9), phi(3);
   expect_error(ErrorCategory::Input, {"particle 2 is too distant", "scale the units"},
                [&] { check_forces(position, std::vector<double>(9, NAN), phi); });
-  Device device = Device::open("exact");
-  expect_error(ErrorCategory::Input, {"particle 2 is too distant"},
-               [&] { device_forces(device, 0.1, 1)(position, mass, a, phi); });
-  Gravity gravity(device);
-  expect_error(ErrorCategory::Input, {"source 2 is too distant"}, [&] {
-    gravity.compute_on(2, position.data(), 3, position.data(), mass.data(), 0.1, a.data(), nullptr);
-  });
+  for (const char* engine : {"exact", "native"}) {
+    Device device = Device::open(engine);
+    expect_error(ErrorCategory::Input, {"particle 2 is too distant"},
+                 [&] { device_forces(device, 0.1, 1)(position, mass, a, phi); });
+    Gravity gravity(device);
+    expect_error(ErrorCategory::Input, {"source 2 is too distant"}, [&] {
+      gravity.compute_on(2, position.data(), 3, position.data(), mass.data(), 0.1, a.data(),
+                         nullptr);
+    });
+  }
 }
 
 }  // namespace

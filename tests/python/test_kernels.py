@@ -456,7 +456,7 @@ def test_a_number_that_is_not_finite_is_found_wherever_it_is(order):
                 gdr.gravity_jerk(pos, mass, np.zeros((40, 3)), 0.1)
     # Numbers whose squares are infinite are finite.
     pos, mass = arrays()
-    pos[3, 2] = 1e200
+    mass[3] = 1e200
     gdr.gravity_jerk(pos, mass, np.zeros((40, 3)), 0.1)
 
 
@@ -492,3 +492,17 @@ def test_softening_is_zero_unless_it_is_given(name):
     listed = {key: np.asarray(value).tolist() for key, value in given.items()}
     for one, other in zip(function(**listed), right):
         assert np.array_equal(one, other)
+
+
+def test_raw_words_of_longs_pass_under_the_short_name_of_their_variable():
+    kernel = gdr.assemble(
+        ".kernel k\nivar long li raw\njvar long lj raw\n"
+        "fvar long own raw pass\nfvar long last raw pass\n"
+        ".start\n    upass $lr40v li\n    upass own $lr40v\n    upass last 0\n"
+        ".body\n    vlen 1\n    bget $lr0 lj\n    vlen 4\n    upass last $lr0\n"
+    )
+    words = np.array([[1, 2], [3, 4], [5, 0x7F]], np.uint64)
+    for target, source in (("li", "lj"), ("l", "l"), ("li", "l")):
+        found = kernel(targets={target: words}, sources={source: words[::-1]})
+        assert np.array_equal(found["own"], words)
+        assert np.array_equal(found["last"], words[[0, 0, 0]])
