@@ -48,6 +48,9 @@ class MeasuredTimes {
     }
     const RunTimes times = measure();
     const std::scoped_lock lock(mutex_);
+    std::erase_if(times_, [now = Clock::now()](const auto& entry) {
+      return now - entry.second.second >= valid;
+    });
     return times_.insert_or_assign(key, std::pair(times, Clock::now())).first->second.first;
   }
 
