@@ -7,9 +7,11 @@ copies, in several times the time of a small call.
 
 from __future__ import annotations
 
+import collections
 import ctypes as c
 import itertools
-from typing import Any, Callable, Dict, List, Optional
+import weakref
+from typing import Any, Callable, Deque, Dict, List, Optional
 
 import numpy as np
 
@@ -82,12 +84,26 @@ _functions: Dict[int, Function] = {}
 _numbers = itertools.count()
 
 
-def number_of(function: Function) -> int:
-    """A number by which compiled programs call a function of lists of arguments and of results. It
-    is kept as long as the process, as programs may be."""
-    number = next(_numbers)
-    _functions[number] = function
-    return number
+#: Numbers of functions whose programs are gone. A program may still run when JAX drops it: the last
+#: ones stay callable.
+_retired: Deque[int] = collections.deque()
+_MAX_RETIRED = 64
+
+
+class Callee:
+    """A function of lists of arguments and of results that compiled programs call by its number, as
+    long as this object lives: the programs must keep it alive."""
+
+    def __init__(self, function: Function) -> None:
+        self.number = next(_numbers)
+        _functions[self.number] = function
+        weakref.finalize(self, _retire, self.number).atexit = False
+
+
+def _retire(number: int) -> None:
+    _retired.append(number)
+    if len(_retired) > _MAX_RETIRED:
+        _functions.pop(_retired.popleft(), None)
 
 
 def _array(buffer: Any) -> AnyArray:

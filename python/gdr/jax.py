@@ -14,6 +14,7 @@ arguments, float32 at least. Needs JAX 0.4.31 or later.
 from __future__ import annotations
 
 import functools
+import weakref
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
@@ -155,9 +156,17 @@ def _sums_shapes(*operands: Any, law: Law, device: Any, systems: int) -> List[An
     return _results(operands, law)
 
 
-@functools.lru_cache(maxsize=None)
-def _number(law: Law, device: Any, systems: int) -> int:
-    """The number of the function that a compiled program calls for a law."""
+#: The functions that compiled programs call, while there are such programs.
+_callees: weakref.WeakValueDictionary[Tuple[Law, Any, int], _xla.Callee] = (
+    weakref.WeakValueDictionary()
+)
+
+
+def _callee(law: Law, device: Any, systems: int) -> _xla.Callee:
+    """The function that a compiled program calls for a law."""
+    known = _callees.get((law, device, systems))
+    if known is not None:
+        return known
 
     def compute(arrays: List[Any], outs: List[Any]) -> None:
         work = [
@@ -171,12 +180,14 @@ def _number(law: Law, device: Any, systems: int) -> int:
                     raise ValueError('a result exceeds int32; set "jax_enable_x64"')
                 out[...] = made
 
-    return _xla.number_of(compute)
+    return _callees.setdefault((law, device, systems), _xla.Callee(compute))
 
 
 def _sums_lowering(context: Any, *operands: Any, **options: Any) -> Any:
     rule = _xla.interface().ffi_lowering(_xla.NAME)
-    return rule(context, *operands, call=np.int64(_number(**options)))
+    callee = _callee(**options)
+    context.module_context.add_keepalive(callee)
+    return rule(context, *operands, call=np.int64(callee.number))
 
 
 def _sums_jvp(
@@ -356,7 +367,7 @@ def _tangent_roles(law: Law, by: Sequence[int], **options: Any) -> Tuple[Any, An
     return [*law.operands, *known, *changes], [law.results[k] for k in _changing(law)]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=256)
 def _compiled(primitive: Any, **options: Any) -> Any:
     """A primitive alone as a compiled program, for calls outside of ``jit``."""
     return jax.jit(functools.partial(primitive.bind, **options))

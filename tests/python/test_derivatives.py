@@ -1,5 +1,6 @@
 """gdr.jax and gdr.torch: sums of kernels and their derivatives inside of JAX and PyTorch."""
 
+import gc
 import math
 
 import numpy as np
@@ -469,6 +470,34 @@ def test_a_number_that_is_not_finite_is_an_error_when_the_program_runs():
     x[2, 1] = math.nan
     with pytest.raises(Exception, match=r"[xy]\[2, 1\] is not a number"):
         f(x).block_until_ready()
+
+
+@needs_jax
+def test_laws_whose_programs_are_gone_leave_no_functions_behind(monkeypatch):
+    from gdr import _xla
+
+    monkeypatch.setattr(_xla, "_MAX_RETIRED", 3)
+    x, points = jnp.arange(3.0), np.zeros((N, 3))
+    gauss = gdr.jax.function(COMPILED["Gaussian"])
+    kept = jax.jit(lambda x: gauss(targets={"x": x}, sources={"y": x, "b": 1.0}, a=1.0).s)
+    want = np.asarray(kept(points))
+
+    def slope(k):
+        law = gdr.jax.function(f"kernel k{k}; VARI x; VARJ y; VARF f; f += {k}*x*y;")
+        total = jax.grad(lambda x: law(targets={"x": x}, sources={"y": x}).f.sum())
+        return jax.jit(total)(x)[0]
+
+    counts = []
+    for k in range(1, 13):
+        assert slope(k) == pytest.approx(2 * k * 3.0)
+        if k % 4 == 0:  # JAX keeps programs in caches of its own
+            gdr.jax._compiled.cache_clear()
+            gdr._laws.law_of.cache_clear()
+            jax.clear_caches()
+            gc.collect()
+            counts.append(len(_xla._functions))
+    assert counts[2] == counts[1]
+    assert np.array_equal(kept(points), want)
 
 
 @needs_torch
