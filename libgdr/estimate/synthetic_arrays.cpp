@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "gdr/array.hpp"
 
@@ -65,13 +66,17 @@ void SyntheticArrays::add_result(const KernelVariable& v, std::size_t n) {
 }
 
 std::vector<double> plummer_positions(std::size_t n) {
+  // Random numbers, not `spread`: evenly spread particles are a lattice, whose forces cancel, so
+  // that trees of them take several times as long.
+  std::mt19937_64 random(1);
+  const auto share = [&random] { return static_cast<double>(random() >> 11) * 0x1p-53; };
   std::vector<double> x(3 * n);
   for (std::size_t k = 0; k < n; ++k) {
     // The radius that encloses this share of the mass; the outermost thousandth is left out.
-    const double mass = std::clamp(spread(k + 1, std::numbers::sqrt2), 1e-6, 0.999);
+    const double mass = std::clamp(share(), 1e-6, 0.999);
     const double radius = 1 / std::sqrt(std::pow(mass, -2.0 / 3) - 1);
-    const double z = 2 * spread(k + 1, std::numbers::sqrt3) - 1;
-    const double angle = 2 * std::numbers::pi * spread(k + 1, std::numbers::phi);
+    const double z = 2 * share() - 1;
+    const double angle = 2 * std::numbers::pi * share();
     const double across = std::sqrt(std::max(0.0, 1 - z * z));
     x[3 * k] = radius * across * std::cos(angle);
     x[3 * k + 1] = radius * across * std::sin(angle);

@@ -81,6 +81,19 @@ def test_a_tree_is_chosen_where_it_is_faster(native):
     assert not gdr.estimate("gravity", 500, accuracy=1e-3, device=native).tree
 
 
+def test_trees_of_many_particles_take_the_estimated_time(native):
+    n, rng = 150_000, np.random.default_rng(3)
+    direction = rng.normal(size=(n, 3))
+    radius = 1 / np.sqrt(rng.uniform(0.001, 0.999, n) ** (-2 / 3) - 1)  # of a Plummer sphere
+    pos = direction * (radius / np.linalg.norm(direction, axis=1))[:, None]
+    mass = np.full(n, 1 / n)
+    assert within(
+        2,
+        lambda eps: gdr.estimate("gravity", n, accuracy=1e-3, eps=eps, device=native),
+        lambda: gdr.gravity(pos, mass, 0.01, accuracy=1e-3, device=native),
+    )
+
+
 def test_a_kernel_with_charges_has_an_estimate_with_a_tree(native):
     law = gdr.compile(
         "VARI vec3 xi as pos; VARJ vec3 xj as pos; VARJ qj; CONST kappa; VARF u;"
