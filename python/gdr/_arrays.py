@@ -182,7 +182,9 @@ def number(
         if kind and kind not in "iuf":  # NumPy's bool, complex, str have __float__, too
             raise TypeError
         one = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(f"{name}: the number is out of the range of float64") from None
+    except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a number, got {type(value).__name__}") from None
     if not np.isfinite(one):
         raise ValueError(f"{name}: expected a finite number, got {one}")

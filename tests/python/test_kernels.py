@@ -189,6 +189,11 @@ def test_a_parameter_is_a_number_and_no_truth_value_or_text(device, value):
         device.job(spring).set(k=value)
 
 
+def test_an_integer_beyond_the_range_of_doubles_is_no_parameter():
+    with pytest.raises(ValueError, match="k: the number is out of the range of float64"):
+        gdr.compile(SPRING)(targets={"x": [1.0]}, sources={"xs": [1.0], "q": [1.0]}, k=10**400)
+
+
 SPRING = """
 kernel spring; flops 3;
 CONST k; VARI x; VARJ xs, q; VARF f;
