@@ -419,14 +419,14 @@ class BoardRun final : public BoardWork {
   const ChipPartition partition_;
   const std::stop_token& stop_;
   const unsigned chips_;
-  std::uint64_t sources_at_ = 0;         ///< payload offset of the sources, words
-  std::uint64_t targets_at_ = 0;         ///< payload offset of the targets, words
-  std::optional<SentSources> sent_;  ///< sources resident after the list
-  std::vector<ChangedRange> changed_;    ///< items that changed since those that are resident
-  std::uint64_t active_ = 0;             ///< mask of the chips with targets in this batch
-  std::size_t output_words_;             ///< words of an output item in a chip's memory
-  std::uint64_t output_base_;            ///< memory address of output items
-  std::size_t capacity_;                 ///< sources that fit the memories at once
+  std::uint64_t sources_at_ = 0;       ///< payload offset of the sources, words
+  std::uint64_t targets_at_ = 0;       ///< payload offset of the targets, words
+  std::optional<SentSources> sent_;    ///< sources resident after the list
+  std::vector<ChangedRange> changed_;  ///< items that changed since those that are resident
+  std::uint64_t active_ = 0;           ///< mask of the chips with targets in this batch
+  std::size_t output_words_;           ///< words of an output item in a chip's memory
+  std::uint64_t output_base_;          ///< memory address of output items
+  std::size_t capacity_;               ///< sources that fit the memories at once
   /// Whether the memories hold all slices, which stay resident for the next run.
   bool all_fit_ = false;
   double conversion_seconds_ = 0;

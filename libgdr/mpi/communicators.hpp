@@ -24,6 +24,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/host/parse_number.hpp"
@@ -115,7 +116,8 @@ template <typename Done, typename Check>
 void wait_until(const Done& done, const Check& check) {
   using Clock = std::chrono::steady_clock;
   const char* const text = std::getenv("GDR_MPI_TIMEOUT");
-  const double limit = text == nullptr ? 0 : parse_front<double>(text).value_or(0);
+  std::string_view front = text == nullptr ? "" : text;
+  const double limit = take_number<double>(front).value_or(0);
   const Clock::time_point begin = Clock::now();
   for (unsigned tries = 0; !done(); ++tries) {
     if (tries < 2000) {

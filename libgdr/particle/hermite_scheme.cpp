@@ -7,7 +7,9 @@ namespace {
 
 using Vector = std::array<double, 3>;
 
-double magnitude(const Vector& v) noexcept { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+double magnitude(const Vector& v) noexcept {
+  return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
 
 /// One coordinate of all particles.
 void predict_coordinate(std::size_t n, const double* dt, const double* x, const double* v,

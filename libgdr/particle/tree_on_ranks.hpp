@@ -13,7 +13,8 @@ struct AllParticles {
   std::vector<double> source, mass, target;  ///< `target` is empty if targets are the sources
   std::vector<double> source_velocity, target_velocity;  ///< empty without velocities
   std::vector<double> source_square, target_square;  ///< squares of the softening of each particle
-  std::vector<std::uint32_t> target_source;          ///< where targets are some sources
+  std::vector<std::uint32_t>
+      target_source;  ///< indices of the targets, if they are some of the sources
   std::vector<std::size_t> source_offsets, target_offsets;  ///< those of each rank
   std::vector<double> acceleration, potential, jerk;        ///< results of all targets
   std::size_t bytes_received = 0;

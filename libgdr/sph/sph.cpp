@@ -412,7 +412,7 @@ unsigned Sph::smoothing_lengths(const SphParticles& particles, const SphLengthOp
     const double difference = found.second;
     // The worst particle of all ranks, the first of several.
     struct Worst {
-      Point at{};  ///< where it is, if its length may have no end
+      Point at{};  ///< place of the particle, if its length may have no end
       double difference = 0;
       bool stays = false;
     };
