@@ -139,7 +139,7 @@ TEST_CASE("wrong arguments of a neighbour search are refused") {
   CHECK(refused(input, x, x, {1, 2, -0.5, 1}).find("radii[2] is -0.5") != std::string::npos);
   CHECK(refused(input, x, x, {NAN}).find("radii[0]") != std::string::npos);
   CHECK(refused(usage, x, x, {1, 2}).find("radii has 2") != std::string::npos);
-  CHECK(refused(usage, {1, 2}, x, {1}).find("three coordinates") != std::string::npos);
+  CHECK(refused(usage, {1, 2}, x, {1}).find("has 2 numbers; expected three") != std::string::npos);
   CHECK(refused(usage, x, x, {1}, {.source_ids = ids}).find("target_ids") != std::string::npos);
   CHECK(refused(usage, x, x, {1}, {.source_ids = few, .target_ids = ids}).find("source_ids") !=
         std::string::npos);

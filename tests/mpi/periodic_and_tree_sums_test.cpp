@@ -46,7 +46,7 @@ void check_sums(const MpiKind& mpi, unsigned ranks, const std::string& options,
       "charges 0 and " + std::to_string(std::stoul(particles) - 1) + " are at the same place",
       last + ": pos[1] is nan; expected a finite number",
       of_several(" gives other options of smoothing lengths than rank 0"),
-      ": smoothing lengths have not converged in 1 iterations",
+      ": smoothing lengths have not converged in 1 iteration",
       "no error",
       of_several(" calls Sph::set_box where rank 0 calls Sph::smoothing_lengths"),
       "same"};
