@@ -191,7 +191,7 @@ struct Pieces {
     const auto device = matmul_on({open_gpu("")}, numbers, most);
     REQUIRE(device);
     std::vector<char> unfit;
-    const std::vector<double> sums = multiplied_by(*device->products(), unfit);
+    std::vector<double> sums = multiplied_by(*device->products(), unfit);
     REQUIRE(std::ranges::count(unfit, 1) == 0);
     return sums;
   }
