@@ -393,9 +393,11 @@ class BoardRun final : public BoardWork {
     write_targets(first, n);
     const IndexRange slice = job_.slices[part_.slice];
     const std::size_t base = all_fit_ ? place_of(part_.slice) : 0;
-    // With one slice, seen by all blocks, the loop starts on the sources that have arrived.
-    streaming_ = job_.wait_for_sources && all_fit_ && job_.slices.size() == 1 &&
-                 partition_ == ChipPartition::TargetsOverBlocks && !has_earlier_sources();
+    // With one slice, seen by all blocks, the loop starts on the sources that have arrived: on the
+    // machine, and on engines that round between two runs as within one.
+    streaming_ = device_.engine.exact() && job_.wait_for_sources && all_fit_ &&
+                 job_.slices.size() == 1 && partition_ == ChipPartition::TargetsOverBlocks &&
+                 !has_earlier_sources();
     const std::size_t at_once = items_at_once();
     for (std::size_t done = 0; done == 0 || done < slice.count;) {
       const IndexRange range{slice.first + done, std::min(slice.count - done, at_once)};

@@ -55,7 +55,13 @@ JobPartition partition_of(DeviceCore& device, const JobData& job, std::size_t ta
                           std::size_t sources) {
   JobPartition partition =
       partition_job(job.cost, device.geometry, device.partition, targets, sources);
-  if (partition.slices > 1 && needs_all_sources(device, job)) partition.slices = 1;
+  if (needs_all_sources(device, job)) {
+    partition.slices = 1;
+  } else if (!device.engine.exact() && may_slice(job.cost)) {
+    const std::size_t at_once = sources_at_once(job.cost, device.geometry, partition.partition, 0);
+    while (at_once != 0 && slice_range(partition, job.cost.group, sources, 0).count > at_once)
+      partition.slices *= 2;
+  }
   return partition;
 }
 

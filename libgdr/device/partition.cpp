@@ -213,8 +213,7 @@ JobPartition partition_job(const KernelCost& kernel, const Geometry& geometry, P
                        ? board_slots(kernel, geometry, partition.partition)
                        : std::size_t{geometry.pes_per_block} * kernel.elements;
   // With partition=targets every PE computes complete sums.
-  if (!kernel.reducible || kernel.position_dependent || wanted == Partition::TargetsOverBlocks ||
-      targets == 0)
+  if (!may_slice(kernel) || wanted == Partition::TargetsOverBlocks || targets == 0)
     return partition;
   const std::size_t units = (targets + partition.unit - 1) / partition.unit;
   const std::size_t shortest =

@@ -71,6 +71,12 @@ struct JobPartition {
   friend bool operator==(const JobPartition&, const JobPartition&) = default;
 };
 
+/// Whether partial sums over slices of the sources can be joined: every result has a reduction, and
+/// none depends on the position of targets.
+constexpr bool may_slice(const KernelCost& kernel) noexcept {
+  return kernel.reducible && !kernel.position_dependent;
+}
+
 /// Jobs with few targets and many sources are divided into slices, so that many ranks have work and
 /// each needs only a part of the sources: at most 256 work units (a block's targets on a slice),
 /// and at least 512 sources per block and slice, to amortise the overhead. Kernels with results of

@@ -58,6 +58,29 @@ TEST_CASE("sources larger than the chips' memories are streamed in pieces") {
       check_sums(tiny + ",dram=4096" + partition, 50, nj);
 }
 
+TEST_CASE("native sums keep their digits where sources are larger than the chips' memories") {
+  // 4096 bytes hold 128 sources of four words. Sums of pieces were rounded to shorts between them.
+  constexpr std::size_t ni = 300, nj = 1000;
+  const std::vector<double> x = exact_values(ni, 1), xj = exact_values(nj, 2);
+  const auto forces = [&](const std::string& options) {
+    gdr::Device device = gdr::Device::open("emulator:engine=native" + options);
+    gdr::Job job = device.job(gdr::Kernel::builtin("gravity"));
+    job.set("eps2", 1.0 / 3);
+    job.sources(nj, {{"xj", xj.data()}, {"yj", xj.data()}, {"zj", xj.data()}, {"mj", xj.data()}});
+    job.targets(ni, {{"xi", x.data()}, {"yi", x.data()}, {"zi", x.data()}});
+    std::vector<double> ax(ni);
+    job.run({{"ax", ax.data()}});
+    CHECK(device.statistics().fallback_reason.empty());
+    return ax;
+  };
+  const std::vector<double> expected = forces("");
+  for (const char* options :
+       {",dram=4096", ",dram=4096,partition=targets", ",dram=4096,boards=2"}) {
+    const std::vector<double> got = forces(options);
+    for (std::size_t i = 0; i < ni; ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-12));
+  }
+}
+
 TEST_CASE("no targets is no work, no sources gives the results of section Start") {
   gdr::Device device = gdr::Device::open(tiny);
   gdr::Job job = device.job(spring());

@@ -166,3 +166,14 @@ TEST_CASE("results have the bits of one process for both partitions and the nati
     compare(on_ranks(mpi, 3, machine + more, "uneven", names), expected, more);
   }
 }
+
+TEST_CASE("native sums keep their digits on ranks where sources arrive or are sent in pieces") {
+  // More than 4096 sources arrive in pieces; 32 KiB hold 819 of them. The runs of pieces were
+  // rounded to shorts between them.
+  for (const char* more : {",engine=native", ",engine=native,dram=32768"}) {
+    const Results expected = alone(machine + more, {"pieces"});
+    for (const unsigned ranks : {1U, 3U})
+      compare(on_ranks(mpi_kinds().at(0), ranks, machine + more, "even", {"pieces"}), expected,
+              more + std::string(" ") + std::to_string(ranks));
+  }
+}

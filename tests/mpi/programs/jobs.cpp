@@ -74,6 +74,7 @@ const std::map<std::string, Case> cases = {
     {"few", {"gravity", nullptr, 37, 20000}},
     {"many", {"gravity", nullptr, 37, 40000}},
     {"one", {"gravity", nullptr, 1, 9000}},
+    {"pieces", {"gravity", nullptr, 2100, 9001}},
     {"none", {"gravity", nullptr, 0, 100}},
     {"empty", {"gravity", nullptr, 50, 0}},
     {"jerk", {"gravity_jerk", nullptr, 20, 9001}},
