@@ -41,7 +41,7 @@ StepId RoundedShorts::rounded_by(StepId n) const {
 
 bool RoundedShorts::is_never_minus_zero(StepId n) const {
   const Step& s = steps_[n];
-  if (s.kind == Step::Kind::Constant) return s.bits != std::uint64_t{1} << 63;
+  if (s.kind == Step::Kind::Constant) return (s.bits >> 63) == 0;
   if (s.kind != Step::Kind::Operation) return false;
   if (s.op == Op::Mul) return s.in[0] == s.in[1];
   const StepId x = rounded_by(n);
