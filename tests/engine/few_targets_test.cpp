@@ -155,10 +155,11 @@ TEST_CASE(
       CHECK(sums("threads=1,engine=" + engine, x, m, 3) == one);
       CHECK(sums("threads=3,engine=" + engine, x, m, 40) == one);
       CHECK(sums("threads=2,boards=2,engine=" + engine, x, m, 2) == one);
-      // Lanes with the same sources add in another order.
+      // Lanes with the same sources add in another order, where targets leave some lanes free.
       const std::vector<double> whole = sums("threads=1,partition=targets,engine=" + engine, x, m);
-      CHECK(one != whole);
       const bool doubles = engine.starts_with("native,");
+      const bool fill_a_vector = doubles && engine.ends_with("isa=neon");
+      if (!fill_a_vector) CHECK(one != whole);
       for (std::size_t t = 0; t < x.size(); ++t)
         CHECK(std::abs(one[t] / whole[t] - 1) < (doubles ? 1e-13 : 1e-6));
     }
