@@ -9,6 +9,18 @@
 #include "emulator/engine/native/codegen/to_ir.hpp"
 
 namespace gdr::native {
+namespace {
+
+/// Whether an instruction loads or stores a spilled value.
+bool moves_spill(const jit::Instruction& i) {
+  const auto is_spilled = [](const jit::Location& l) {
+    return l.kind == jit::Location::Kind::Memory && l.place.base == base_spills;
+  };
+  return is_spilled(i.a) || is_spilled(i.to);
+}
+
+}  // namespace
+
 jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel) {
   const unsigned kept = kernel.reads_tables && target.gathers ? 1 : 0;
   if (target.mask_registers) return {target.registers, 8 - kept};
@@ -34,13 +46,14 @@ unsigned fastest_copies(const CodeContext& c, jit::ConstantPool& pool) {
 
 /// Instructions without moves between registers where hosts execute these by renaming. Hosts
 /// without operands in memory do not; there a load of a vector counts less, because no vector unit
-/// takes part in it.
+/// takes part in it, and a spilled value more, because what needs it waits for a store and a load.
 double LoopScheduler::cost_of(const std::vector<jit::Instruction>& code) const {
-  constexpr double load_apart = 0.75;
+  constexpr double load_apart = 0.75, spill_apart = 3;
   const bool loads_apart = target_.memory == jit::MemoryOperands::None;
   double cost = 0;
   for (const jit::Instruction& i : code) {
     const bool in_memory = i.a.kind == jit::Location::Kind::Memory;
+    if (loads_apart && moves_spill(i)) cost += spill_apart;
     if (i.op != jit::Op::Load || (loads_apart && (!in_memory || i.a.place.broadcast)))
       cost += 1;
     else if (in_memory)
@@ -95,16 +108,31 @@ LoopCode LoopScheduler::loop(const jit::Block& block) const {
 LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
   constexpr std::size_t window = 24;
   const double limit = target_.has_many_registers() ? 1.05 : 1.13;
+  LoopCode few = loop_in_order(block);
+  LoopCode overlapped = loop_in_latency_order(block, window);
+  // Hosts without operands in memory have no cheap spills: a wider or narrower window may need
+  // none.
+  if (target_.memory == jit::MemoryOperands::None &&
+      std::ranges::any_of(overlapped.body.body, moves_spill))
+    for (const std::size_t other : {12, 16, 32, 48, 64, 96}) {
+      LoopCode made = loop_in_latency_order(block, other);
+      if (cost_of(made.body.body) < cost_of(overlapped.body.body)) overlapped = std::move(made);
+    }
+  const bool spills_too_much = cost_of(overlapped.body.body) > limit * cost_of(few.body.body);
+  return spills_too_much ? few : overlapped;
+}
+
+LoopCode LoopScheduler::loop_in_latency_order(const jit::Block& block, std::size_t window) const {
   jit::Block ordered = block;
   jit::order_for_latency(ordered, window);
-  jit::SpillArea spills{base_spills, 0, 0}, few_spills = spills;
-  jit::AllocatedBlock overlapped = allocated_loop(ordered, spills);
-  jit::AllocatedBlock plain = allocated_loop(block, few_spills);
-  const double cost = cost_of(overlapped.body);
-  const bool spills_too_much = cost > limit * cost_of(plain.body);
+  return loop_in_order(ordered);
+}
+
+LoopCode LoopScheduler::loop_in_order(const jit::Block& block) const {
+  jit::SpillArea spills{base_spills, 0, 0};
   LoopCode made;
-  made.body = std::move(spills_too_much ? plain : overlapped);
-  made.spill_slots = (spills_too_much ? few_spills : spills).slots;
+  made.body = allocated_loop(block, spills);
+  made.spill_slots = spills.slots;
   return made;
 }
 

@@ -4,6 +4,7 @@
 
 #include "emulator/engine/native/translate/compared_functions.hpp"
 #include "emulator/engine/native/translate/constant_factors.hpp"
+#include "emulator/engine/native/translate/factored_sums.hpp"
 #include "emulator/engine/native/translate/float_checks.hpp"
 #include "emulator/engine/native/translate/functions.hpp"
 #include "emulator/engine/native/translate/idiom.hpp"
@@ -32,6 +33,7 @@ Segment lowered(const Segment& segment, Target target, const KnownInputs& known)
   if (target.square_roots) s = with_square_roots(s);
   s = without_masked_zeros_of_roots(s);
   if (target.isa == Isa::Avx2 || target.isa == Isa::Neon) s = with_masked_terms(s);
+  if (target.isa == Isa::Neon && !target.infinities) s = with_factored_sums(s);
   s = fused(s);
   if (!floats) {
     const bool has_roots = uses_roots(s.graph);

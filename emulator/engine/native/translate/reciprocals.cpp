@@ -21,7 +21,9 @@ struct Maker {
   Ref rsqrt_step(Ref x, Ref y, double scale = 1) const {
     return mul(scaled(y, scale), g.op(NodeOp::RsqrtStep, Kind::Number, mul(x, y), y));
   }
-  Ref recip_step(Ref x, Ref y) const { return mul(y, g.op(NodeOp::RecipStep, Kind::Number, x, y)); }
+  Ref recip_step(Ref x, Ref y, double scale = 1) const {
+    return mul(scaled(y, scale), g.op(NodeOp::RecipStep, Kind::Number, x, y));
+  }
   /// scale * y, which is y where the scale is one.
   Ref scaled(Ref y, double scale) const { return scale == 1 ? y : mul(y, number(scale)); }
 };
@@ -124,6 +126,7 @@ Ref recip_by_estimate(const Maker& m, Target target, Ref x, double scale, bool c
     scale /= 4;
   }
   const Ref y = host_estimate(m, NodeOp::RecipEstimate, target, x);
+  if (coarse && !at_zero && target.isa == Isa::Neon) return m.recip_step(x, y, scale);
   const Ref e = m.fma(x, y, m.number(1), fma_negate_product);
   const Ref s = m.scaled(y, scale);
   // The error is no number for both; the estimate, infinite or zero, times infinity is what is
