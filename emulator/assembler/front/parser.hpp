@@ -43,7 +43,7 @@ void suggest_names(const Assembly& a, Suggestion& suggestion,
 /// After an invalid instruction: later ones do not depend on earlier ones.
 void skip_instruction(Assembly& a);
 
-// --- declare.cpp: declarations of variables and names
+// --- declare.cpp: declarations of variables
 
 /// Properties of a kind of variable, as in the table of docs/reference/assembler.md.
 struct VariableKind {
@@ -60,13 +60,24 @@ std::span<const VariableKind> variable_kinds() noexcept;
 /// `KIND WIDTH NAMES... CONVERSION [REDUCE] [at LOCATION] [pad NUMBER|copy]`; the cursor is after
 /// KIND.
 void parse_declaration(Assembly& a, Cursor& c, const VariableKind& kind);
+
+// --- names.cpp: other names
+
+/// Adds a name that is not yet declared.
+Name& add_name(Assembly& a, Span word, NameKind kind);
 /// `alias NAME = LOCATION`, `.symbol NAME LOCATION`, `const NAME = EXPRESSION`.
 void parse_alias(Assembly& a, Cursor& c, Span word);
 void parse_symbol(Assembly& a, Cursor& c, Span word);
-void parse_array(Assembly& a, Cursor& c, Span word);
-void parse_host_name(Assembly& a, Cursor& c, Span word);
-void parse_cutoff(Assembly& a, Cursor& c, Span word);
 void parse_const(Assembly& a, Cursor& c, Span word);
+
+// --- variable_directives.cpp: directives about declared variables
+
+/// `.array NAME SIZE...`: the elements are the variables declared under its name.
+void parse_array(Assembly& a, Cursor& c, Span word);
+/// `.host NAME "TEXT"`: the host's name of a variable or array.
+void parse_host_name(Assembly& a, Cursor& c, Span word);
+/// `.cutoff RADIUS2 XI YI ZI XJ YJ ZJ`: pairs that are not nearer contribute nothing.
+void parse_cutoff(Assembly& a, Cursor& c, Span word);
 
 // --- instruction.cpp: instruction lines, up to three operations separated by `;`
 
