@@ -89,8 +89,6 @@ void check_positions(const char* name, std::span<const double> x, unsigned threa
 }
 
 void check_cutoff(std::span<const double> radii, const Lattice& lattice) {
-  if (radii.empty())
-    throw Error(ErrorCategory::Usage, "no cut-off is given; expected one, or one for each target");
   for (std::size_t k = 0; k < radii.size(); ++k) {
     const std::string name =
         radii.size() == 1 ? std::string("cutoff") : "cutoff[" + std::to_string(k) + "]";
@@ -337,11 +335,12 @@ struct CutoffSum::Impl {
 
   void run(const PairCall& call) {
     check(call);
+    ++counts.runs;
+    if (positions_of_targets(call).empty()) return;
     take_radii(given_radii, given_source_radii ? *given_source_radii : no_radii);
     if (!lists_serve(call)) make_lists(call);
     copy_inputs(call);
     compute(call);
-    ++counts.runs;
   }
 
   /// Throws Error (Input) for a number that is not finite, by its place in this rank's array.
@@ -365,6 +364,8 @@ struct CutoffSum::Impl {
       check_values(own);
     });
     const PairCall& all = ranks->gather(own, variables, rank_arguments(), threads);
+    ++counts.runs;
+    if (positions_of_targets(all).empty()) return;
     take_radii(ranks->radii(), ranks->source_radii());
     const bool reuse = ranks->agree(lists_serve(all));
     try {
@@ -379,7 +380,6 @@ struct CutoffSum::Impl {
     }
     ranks->step("results of PairSum::run", [&] { ranks->copy_results(threads); });
     ranks->report(lists.groups, timer.seconds());
-    ++counts.runs;
   }
 
   /// Lists are those of these cut-offs from now on.

@@ -61,8 +61,8 @@ void PairRanks::gather_radii(const RankArguments& own) {
   std::vector<double> of_ranks(ranks_->size());
   ranks_->gather(&single, sizeof single, of_ranks.data());
   const bool one = std::ranges::all_of(of_ranks, [&](double r) { return r == of_ranks[0]; });
-  if ((one && of_ranks[0] > 0) || target_offsets_.back() == 0)
-    radii_.assign(1, *std::ranges::max_element(of_ranks));
+  if (one && of_ranks[0] > 0)
+    radii_.assign(1, of_ranks[0]);
   else
     gather(radii_, own.radii.size() == 1 ? std::span<const double>() : own.radii, single,
            target_offsets_);

@@ -66,6 +66,8 @@ static void check_sums(int targets, const double* target, int same, int several,
   }
 }
 
+static const double one_radius = 1.25;
+
 static gdr_pair_sum* new_sum(gdr_device* device, double skin) {
   gdr_kernel* kernel = NULL;
   gdr_pair_sum* sum = NULL;
@@ -138,7 +140,11 @@ static void test_errors_of_sums(gdr_device* device) {
   CHECK(gdr_pair_sum_set(sum, "kk", 1) == GDR_ERROR_USAGE);
   CHECK(gdr_pair_sum_set_values(sum, "k", 1, NULL) == GDR_ERROR_USAGE && has("'values'"));
   CHECK(gdr_pair_sum_set_box(sum, flat, NULL) == GDR_ERROR_INPUT);
-  CHECK(gdr_pair_sum_set_cutoff(sum, 0, NULL) == GDR_ERROR_USAGE);
+  CHECK(gdr_pair_sum_set_cutoff(sum, 0, NULL) == GDR_OK); /* of no target */
+  CHECK(gdr_pair_sum_run(sum, n, x, &charge, 1, NULL, 0, &out, 1) == GDR_ERROR_USAGE);
+  CHECK(has("0 cut-offs for"));
+  CHECK(gdr_pair_sum_run(sum, 0, NULL, &charge, 1, NULL, 0, &out, 1) == GDR_OK);
+  CHECK(gdr_pair_sum_set_cutoff(sum, 1, &one_radius) == GDR_OK);
   CHECK(gdr_pair_sum_set_cutoff(sum, 1, NULL) == GDR_ERROR_USAGE && has("'radius'"));
   CHECK(gdr_pair_sum_run(sum, n, NULL, &charge, 1, NULL, 0, &out, 1) == GDR_ERROR_USAGE);
   CHECK(has("'position'"));

@@ -51,7 +51,8 @@ void check(const MpiKind& mpi, unsigned ranks, const std::string& options,
 
 TEST_CASE("sums within a cut-off and trees have the bits of one process on any number of ranks") {
   for (const MpiKind& mpi : mpi_kinds())
-    for (const unsigned ranks : {1U, 2U, 3U}) check(mpi, ranks, "engine=native,threads=1", "2500");
+    for (const unsigned ranks : {1U, 2U, 3U, 7U})
+      check(mpi, ranks, "engine=native,threads=1", "2500");
 }
 
 TEST_CASE("sums within a cut-off and trees on ranks with exact numerics have the bits of one") {

@@ -167,6 +167,9 @@ def test_no_particles_have_no_results():
     pairs = gdr.PairSum(LAW, 1.0, scale=1.0)
     empty = np.empty((0, 3))
     assert len(pairs(empty, sources={"qj": []}, targets={"ci": []}).u) == 0
+    assert len(pairs(empty, sources={"qj": []}, targets={"ci": []}, cutoff=[]).u) == 0
+    with pytest.raises(gdr.UsageError, match="0 cut-offs for 2 targets"):
+        pairs(np.zeros((2, 3)), sources={"qj": [1, 2]}, targets={"ci": [1, 2]})
 
 
 def test_wrong_arguments_are_named(system):

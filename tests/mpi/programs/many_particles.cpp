@@ -132,8 +132,7 @@ class Program {
   /// Other targets, and a cut-off for each.
   void sums_elsewhere() {
     const Particles own = all_.part(first_, count_), at = targets_.part(0, target_count_);
-    const std::vector<double> radii = at.size() == 0 ? std::vector{1.0} : at.radius;
-    gdr::PairSum ours(shared_, kernel_, options(radii));
+    gdr::PairSum ours(shared_, kernel_, options(at.radius));
     gdr::PairSum theirs(alone_, kernel_, options(targets_.radius));
     for (gdr::PairSum* const sum : {&ours, &theirs}) sum->set("k", 2);
     Sums got(at.size()), expected(targets_.size());
