@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "support/sanitizers.hpp"
+
 namespace driver_test {
 namespace {
 
@@ -23,21 +25,18 @@ namespace fs = std::filesystem;
 using gdr::driver::File;
 using gdr::driver::Mapping;
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GDR_THREAD_SANITIZER
+#if GDR_THREAD_SANITIZER
 extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreWritesEnd(const char* file, int line);
-#endif
 #endif
 
 /// Hides the memory accesses of a board from the thread sanitizer, which cannot relate them to the
 /// doorbell: driver and board have the registers at two addresses, but share the memory of a VFIO
 /// board.
 struct UntrackedAccesses {
-#ifdef GDR_THREAD_SANITIZER
+#if GDR_THREAD_SANITIZER
   UntrackedAccesses() {
     AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
     AnnotateIgnoreWritesBegin(__FILE__, __LINE__);

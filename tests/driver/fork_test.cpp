@@ -9,15 +9,7 @@
 
 #include "driver/server_process.hpp"
 #include "support/catch.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define GDR_THREAD_SANITIZER 1
-#endif
-#endif
-#ifndef GDR_THREAD_SANITIZER
-#define GDR_THREAD_SANITIZER 0
-#endif
+#include "support/sanitizers.hpp"
 
 using namespace driver_test;
 

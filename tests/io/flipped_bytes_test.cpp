@@ -16,6 +16,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/io/snapshot.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace gdr::test {
@@ -78,7 +79,7 @@ std::string read_one(const std::string& path, Progress& progress) {
 /// Reads the file with each change from `progress.next` on; ends the process.
 [[noreturn]] void read_all(const std::string& path, const std::string& image,
                            const std::vector<Change>& list, Progress& progress) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !GDR_ADDRESS_SANITIZER && !GDR_THREAD_SANITIZER
   const rlimit most{rlim_t{4} << 30, rlim_t{4} << 30};
   ::setrlimit(RLIMIT_AS, &most);
 #endif

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "gdr/error.hpp"
+#include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 using namespace gdr;
 using Catch::Matchers::Contains;
@@ -157,7 +159,7 @@ TEST_CASE("neighbour lists of all pairs that exceed the memory are refused with 
                  Contains("use smaller radii, or search for fewer targets at a time"));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !GDR_ADDRESS_SANITIZER && !GDR_THREAD_SANITIZER
 TEST_CASE("neighbour lists are made within a limit of the memory, or refused") {
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_AS, &before) == 0);

@@ -19,6 +19,7 @@
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 namespace {
 
@@ -445,7 +446,7 @@ TEST_CASE("lists of 1e5 particles at one place take little memory") {
   CHECK(sum.statistics().pairs < 2.0 * n * m);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !GDR_ADDRESS_SANITIZER && !GDR_THREAD_SANITIZER
 TEST_CASE("lists of pairs that exceed the memory are refused before they are made") {
   System s = random_system(150'000, 0, 1.0, 61);
   s.cutoff = {0.9};
