@@ -13,6 +13,7 @@ set(parts_of_suites
     "compiler kernels codegen_kernels_test codegen_conditions_test"
     "compiler lists codegen_lists_test"
     "compiler random codegen_random_test padding_test"
+    "driver boards boards_test defects_test device_nodes_test timeouts_test"
     "driver faults faults_test"
     "driver network network_test"
     "engine floats float_functions_test"
