@@ -36,7 +36,7 @@ std::optional<Isa> find_isa(std::string_view name) noexcept {
 
 std::vector<Isa> host_isas() {
   std::vector<Isa> list;
-  for (Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Portable, Isa::Neon}) {
+  for (Isa isa : {Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Portable}) {
     if (host_has(isa)) list.push_back(isa);
   }
   return list;

@@ -17,8 +17,7 @@ inline constexpr std::array all_isas{Isa::Portable, Isa::Avx2, Isa::Avx512, Isa:
 /// Names for options: "portable", "avx2", "avx512", "neon".
 std::string_view isa_name(Isa isa) noexcept;
 std::optional<Isa> find_isa(std::string_view name) noexcept;
-/// Instruction sets this host can run, the default first. Neon is behind Portable: the library
-/// has not been tested with it as a whole, so it is used on request.
+/// Instruction sets this host can run, the default first.
 std::vector<Isa> host_isas();
 /// Whether square roots of AVX-512, and with AVX2 their reciprocals, too, should be those of the
 /// instructions: on AMD's processors, where they run beside products and sums, and take less time
