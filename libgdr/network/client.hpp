@@ -44,7 +44,9 @@ class ClientConnections {
  private:
   asio::awaitable<void> open_first(Welcome& welcome);
   asio::awaitable<void> finish();
-  asio::awaitable<Welcome> connect(std::shared_ptr<Connection>& connection, unsigned stream);
+  asio::awaitable<void> dial(std::shared_ptr<Connection>& connection);
+  asio::awaitable<Welcome> greet(Connection& connection, unsigned stream);
+  const char* credentials_remedy() const noexcept;
   asio::awaitable<void> keep(unsigned stream, std::shared_ptr<Connection> connection,
                              std::uint64_t peer_received);
   void choose_streams(Connection& connection, const Welcome& welcome);
@@ -57,6 +59,7 @@ class ClientConnections {
   Waiter waiter_;
   std::shared_ptr<Session> session_;
   SessionId id_ = {};
+  asio::steady_timer opened_{io_, Clock::time_point::max()};  ///< cancelled when `id_` is known
   std::uint64_t window_ = 0;  ///< window of a stream, bytes; 0: the system's choice
   unsigned streams_ = 1;
   bool finishing_ = false;

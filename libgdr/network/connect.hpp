@@ -44,7 +44,7 @@ asio::awaitable<T> read_plain(Connection& connection) {
 }
 template <typename T>
 asio::awaitable<void> write_plain(Connection& connection, const T& value) {
-  const std::array<asio::const_buffer, 2> buffers{asio::buffer(&value, sizeof(T)), {}};
+  const Buffers buffers{asio::buffer(&value, sizeof(T)), {}};
   co_await connection.write(buffers);
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <future>
+#include <utility>
 
 #include "emulator/host/host_limits.hpp"
 #include "emulator/host/threads.hpp"
@@ -26,6 +27,8 @@ constexpr std::uint64_t max_reply_bytes = std::uint64_t{1} << 36;
 constexpr unsigned max_chosen_streams = 16;
 
 using driver::Endpoint;
+
+constexpr const char* refused_connection = "refused the connection";
 
 std::string server_at(const Endpoint& e) { return "the board server at " + e.text(); }
 
@@ -94,16 +97,24 @@ Welcome ClientConnections::open() {
 
 asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
   std::shared_ptr<Connection> connection;
-  welcome = co_await connect(connection, 0);
+  co_await dial(connection);
+  // The files of a server are there at once, so that the other streams can be connected while it
+  // answers. For a board a client may have to wait.
+  const unsigned early = request_.files ? streams_ : 1;
+  session_->add_streams(early);
+  for (unsigned k = 1; k < early; ++k) asio::co_spawn(io_, keep(k, nullptr, 0), asio::detached);
+  welcome = co_await greet(*connection, 0);
   id_ = welcome.session;
   choose_streams(*connection, welcome);
   session_->add_streams(streams_);
+  opened_.cancel();
   const StreamSettings s = settings();
   const std::string refused = apply_settings(connection->socket().native_handle(), s);
   if (!refused.empty())
     throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
   asio::co_spawn(io_, keep(0, connection, welcome.received), asio::detached);
-  for (unsigned k = 1; k < streams_; ++k) asio::co_spawn(io_, keep(k, nullptr, 0), asio::detached);
+  for (unsigned k = early; k < streams_; ++k)
+    asio::co_spawn(io_, keep(k, nullptr, 0), asio::detached);
 }
 
 /// As many streams as the path needs: a stream moves a window per round trip.
@@ -130,9 +141,8 @@ StreamSettings ClientConnections::settings() const {
   return {window_, t.pacing / 8 / streams_, t.congestion};
 }
 
-/// Opens a connection of a stream. Throws Error (Device) with the reason.
-asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>& connection,
-                                                    unsigned stream) {
+/// Opens a connection. Throws Error (Device) with the reason.
+asio::awaitable<void> ClientConnections::dial(std::shared_ptr<Connection>& connection) {
   const Endpoint& server = request_.server;
   connection = std::make_shared<Connection>(asio::ip::tcp::socket(io_), tls_ ? &*tls_ : nullptr);
   const char* step = "cannot be reached";
@@ -160,27 +170,12 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
       const std::string refused = apply_settings(socket.native_handle(), settings());
       if (!refused.empty())
         throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
-      step = "refused the connection";
-      remedy = "use the credentials that it was started with, and a server of the same release";
-      if (tls_)
-        SSL_set_tlsext_host_name(connection->tls(), server.host.c_str());
-      else
-        remedy = "it may require credentials; if not, use a server of the same release";
+      step = refused_connection;
+      remedy = credentials_remedy();
+      if (tls_) SSL_set_tlsext_host_name(connection->tls(), server.host.c_str());
       if (!request_.credentials.certificate.empty())
         SSL_set1_host(connection->tls(), server.host.c_str());
       co_await connection->handshake(asio::ssl::stream_base::client);
-      Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
-      const driver::TransferOptions& t = request_.transfers;
-      hello.pacing_auto = t.pacing_auto ? 1 : 0;
-      hello.subject = request_.files ? Subject::Files : Subject::Board;
-      hello.window = window_;
-      hello.pacing = settings().pacing;
-      hello.queue_timeout = request_.board.queue_timeout;
-      hello.timeout = request_.timeout_seconds;
-      set_text(hello.congestion, t.congestion);
-      set_text(hello.engine, request_.board.engine);
-      set_text(hello.isa, request_.board.isa);
-      co_await write_plain(*connection, hello);
     } catch (const asio::system_error&) {
       if (!deadline.expired()) throw;
       why = "no answer within 10 seconds";
@@ -194,18 +189,42 @@ asio::awaitable<Welcome> ClientConnections::connect(std::shared_ptr<Connection>&
     throw Error(ErrorCategory::Device,
                 server_at(server) + " " + step + " (" + why + "); " + remedy);
   }
+}
+
+const char* ClientConnections::credentials_remedy() const noexcept {
+  return tls_ ? "use the credentials that it was started with, and a server of the same release"
+              : "it may require credentials; if not, use a server of the same release";
+}
+
+/// Sends the greeting of a connection, and returns the server's answer. Throws Error (Device) with
+/// the reason.
+asio::awaitable<Welcome> ClientConnections::greet(Connection& connection, unsigned stream) {
+  Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
+  const driver::TransferOptions& t = request_.transfers;
+  hello.pacing_auto = t.pacing_auto ? 1 : 0;
+  hello.subject = request_.files ? Subject::Files : Subject::Board;
+  hello.window = window_;
+  hello.pacing = settings().pacing;
+  hello.queue_timeout = request_.board.queue_timeout;
+  hello.timeout = request_.timeout_seconds;
+  set_text(hello.congestion, t.congestion);
+  set_text(hello.engine, request_.board.engine);
+  set_text(hello.isa, request_.board.isa);
+  const Endpoint& server = request_.server;
   const double longest = (id_ == SessionId{} ? request_.board.queue_timeout : 0) +
                          std::chrono::duration<double>(answer_timeout).count();
-  const Deadline deadline(*connection, std::chrono::duration<double>(longest));
+  const Deadline deadline(connection, std::chrono::duration<double>(longest));
   Welcome welcome;
   try {
-    do welcome = co_await read_plain<Welcome>(*connection);
+    co_await write_plain(connection, hello);
+    do welcome = co_await read_plain<Welcome>(connection);
     while (welcome.magic == protocol_magic && welcome.answer == Answer::Waiting);
   } catch (const asio::system_error& e) {
     throw Error(ErrorCategory::Device,
                 deadline.expired()
                     ? server_at(server) + " did not answer; check its log, or restart it"
-                    : server_at(server) + " " + step + " (" + e.code().message() + "); " + remedy);
+                    : server_at(server) + " " + refused_connection + " (" + e.code().message() +
+                          "); " + credentials_remedy());
   }
   if (welcome.magic != protocol_magic)
     throw Error(ErrorCategory::Device,
@@ -244,7 +263,13 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
     }
     bool failed = false;
     try {
-      const Welcome welcome = co_await connect(connection, stream);
+      co_await dial(connection);
+      if (id_ == SessionId{}) {
+        asio::error_code ignored;
+        co_await opened_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+        apply_settings(connection->socket().native_handle(), settings());
+      }
+      const Welcome welcome = co_await greet(*connection, stream);
       peer_received = welcome.received;
       continue;
     } catch (const Error& e) {
@@ -269,7 +294,8 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
 
 void ClientConnections::send(Bytes message) {
   const bool takes_time = message.size() > max_frame_bytes;
-  loop_->call([this, m = std::move(message)]() mutable { session_->send(std::move(m)); });
+  const bool at_once = message.size() <= max_bytes_at_once;
+  loop_->call([this, m = std::move(message)]() mutable { session_->send(std::move(m)); }, !at_once);
   if (takes_time) loop_->take_over();
 }
 

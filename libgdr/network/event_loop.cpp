@@ -111,7 +111,7 @@ void EventLoop::signal(Waiter& waiter) {
   if (waiter.has_turn_ && waiter.thread_ != std::this_thread::get_id()) asio::post(io_, [] {});
 }
 
-void EventLoop::call(std::function<void()> action) {
+void EventLoop::call(std::function<void()> action, bool handles) {
   {
     const std::scoped_lock lock(mutex_);
     actions_.push_back(std::move(action));
@@ -120,7 +120,7 @@ void EventLoop::call(std::function<void()> action) {
   }
   try {
     run_actions();
-    io_.poll();
+    if (handles) io_.poll();
   } catch (...) {
     return fail();
   }

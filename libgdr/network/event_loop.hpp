@@ -51,8 +51,9 @@ class EventLoop {
   void signal(Waiter& waiter);
 
   /// Has `action` run in the loop: here and now if no thread runs it. Actions run in the order of
-  /// the calls.
-  void call(std::function<void()> action);
+  /// the calls. Without `handles` this thread handles no events after the action: what it leaves,
+  /// the next wait() does, or the loop's own thread soon.
+  void call(std::function<void()> action, bool handles = true);
 
   /// Makes the loop's own thread take over as soon as no other thread has the turn, for work that
   /// goes on while nobody waits.

@@ -459,10 +459,12 @@ class Front {
                              answer(w);
                            },
                            [this, weak](Bytes&& reply) {
-                             loop_.call([weak, m = std::move(reply)]() mutable {
+                             const bool at_once = reply.size() <= max_bytes_at_once;
+                             auto send = [weak, m = std::move(reply)]() mutable {
                                if (const auto s = weak.lock(); s && !s->session->ended())
                                  s->session->send(std::move(m));
-                             });
+                             };
+                             loop_.call(std::move(send), !at_once);
                            }});
     } catch (const std::system_error&) {
       sessions_.erase(served->id);

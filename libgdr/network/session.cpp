@@ -22,6 +22,8 @@ constexpr std::size_t max_control_frames = 16;
 /// wake-up, as much as half of a small call.
 constexpr std::chrono::milliseconds acknowledge_delay{5};
 constexpr std::uint64_t max_unacknowledged = 16;
+/// A connection that transfers more than this without a wait lets others have their turn.
+constexpr std::size_t bytes_of_turn = 256 << 10;
 
 /// The other host violates the protocol.
 struct Violation : std::runtime_error {
@@ -44,9 +46,23 @@ void Session::wake_all() {
 }
 
 void Session::send(Bytes message) {
-  unsent_bytes_ += message.size();
+  const std::size_t bytes = message.size();
+  unsent_bytes_ += bytes;
   outgoing_.push_back({++sent_messages_, std::make_shared<const Bytes>(std::move(message)), 0});
-  wake_all();
+  if (bytes > max_bytes_at_once) return wake_all();
+  for (Stream& s : streams_) send_at_once(s);
+}
+
+/// Sends the frames of a stream whose writer has nothing to send, without a turn of the event loop.
+void Session::send_at_once(Stream& s) {
+  if (ended_ || s.connection == nullptr || !s.writer_waits) return;
+  try {
+    while (choose_frame(s))
+      if (send_frame(s, *s.connection) != Wait::None) break;
+  } catch (const std::exception&) {  // the writer finds the same error, and ends the connection
+    s.wake.cancel();
+  }
+  if (s.sending) s.wake.cancel();
 }
 
 void Session::send_urgent(std::uint64_t number) {
@@ -124,48 +140,78 @@ void Session::add_control(Stream& s, FrameKind kind) {
   s.wake.cancel();
 }
 
+/// Chooses the next frame to send. False if there is none.
+bool Session::choose_frame(Stream& s) {
+  if (s.sending) return true;
+  Frame frame;
+  if (!s.control.empty()) {
+    frame.header = s.control.front();
+    s.control.pop_front();
+  } else if (Clock::now() >= s.last_ping + ping_interval) {
+    frame.header.kind = FrameKind::Ping;
+    s.last_ping = Clock::now();
+  } else if (s.written < s.pending.size() || make_frame(s)) {
+    frame = s.pending[s.written++];
+    ++s.counters.frames_sent;
+  } else if (s.received - s.told >= max_unacknowledged ||
+             (s.late_is_over && s.told != s.received)) {
+    frame.header.kind = FrameKind::Acknowledge;
+  } else {
+    return false;
+  }
+  frame.header.received = s.told = s.received;
+  s.late_is_over = false;
+  s.sending.emplace(std::move(frame));
+  return true;
+}
+
+/// Sends what the system takes of the chosen frame; returns what the rest waits for.
+Wait Session::send_frame(Stream& s, Connection& connection) {
+  Sending& sending = *s.sending;
+  const FrameHeader& h = sending.frame.header;
+  const Bytes* const data = sending.frame.bytes.get();
+  const Buffers buffers{
+      asio::buffer(&h, sizeof(h)),
+      data ? asio::buffer(data->data() + h.offset, h.bytes) : asio::const_buffer()};
+  const Progress p = connection.write_now(buffers, sending.done);
+  sending.done += p.bytes;
+  s.counters.bytes_sent += p.bytes;
+  if (sending.done == sizeof(h) + h.bytes) s.sending.reset();
+  return p.wait;
+}
+
 asio::awaitable<void> Session::write_frames(Stream& s, Connection& connection) {
   const auto current = [&] { return s.connection == &connection && !ended_; };
-  auto last_ping = Clock::time_point::min();
+  std::uint64_t turn_began = s.counters.bytes_sent;
   while (current()) {
-    FrameHeader h;
-    std::shared_ptr<const Bytes> data;
-    if (!s.control.empty()) {
-      h = s.control.front();
-      s.control.pop_front();
-    } else if (Clock::now() >= last_ping + ping_interval) {
-      h.kind = FrameKind::Ping;
-      last_ping = Clock::now();
-    } else if (s.written < s.pending.size() || make_frame(s)) {
-      Frame& frame = s.pending[s.written++];
-      h = frame.header;
-      data = frame.bytes;
-      ++s.counters.frames_sent;
-    } else if (s.received - s.told >= max_unacknowledged ||
-               (s.late_is_over && s.told != s.received)) {
-      h.kind = FrameKind::Acknowledge;
-    } else {
-      s.wake.expires_at(last_ping + ping_interval);
+    if (!choose_frame(s)) {
+      s.wake.expires_at(s.last_ping + ping_interval);
       asio::error_code ignored;
+      s.writer_waits = true;
       co_await s.wake.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+      // A later connection of the stream has a writer of its own.
+      if (s.connection == &connection) s.writer_waits = false;
+      turn_began = s.counters.bytes_sent;
       continue;
     }
-    h.received = s.told = s.received;
-    s.late_is_over = false;
-    const auto body = data ? asio::buffer(data->data() + h.offset, h.bytes) : asio::const_buffer();
-    const std::array<asio::const_buffer, 2> buffers{asio::buffer(&h, sizeof(h)), body};
-    s.counters.bytes_sent += co_await connection.write(buffers);
+    const Wait wait = send_frame(s, connection);
+    if (wait != Wait::None) {
+      co_await connection.ready(wait);
+      turn_began = s.counters.bytes_sent;
+    } else if (s.counters.bytes_sent - turn_began > bytes_of_turn) {
+      co_await asio::post(io_, asio::use_awaitable);
+      turn_began = s.counters.bytes_sent;
+    }
   }
 }
 
+/// Reads the data of a frame, after what has been read ahead.
 asio::awaitable<void> Session::read_data(Stream& s, Connection& connection, void* to,
                                          std::size_t bytes) {
   auto* const at = static_cast<std::byte*>(to);
   for (std::size_t done = 0; done < bytes;) {
-    const std::size_t n = co_await connection.read_some(at + done, bytes - done);
+    done += co_await connection.read_some(at + done, bytes - done);
     s.heard = Clock::now();
-    s.counters.bytes_received += n;
-    done += n;
   }
 }
 
@@ -229,10 +275,15 @@ void Session::complete(Stream& s, const FrameHeader& h) {
 }
 
 asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
+  std::size_t of_turn = 0;
   while (s.connection == &connection && !ended_) {
     FrameHeader h;
-    co_await read_data(s, connection, &h, sizeof(h));
+    while (!connection.take(&h, sizeof(h))) {
+      co_await connection.read_ahead();
+      s.heard = Clock::now();
+    }
     if (s.connection != &connection) co_return;
+    s.counters.bytes_received += sizeof(h);
     acknowledge(s, h.received);
     const bool has_data = h.kind == FrameKind::Data;
     if (!has_data && h.bytes != 0) throw Violation("it sends data in a frame that has none");
@@ -242,7 +293,12 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
       case FrameKind::End:
         if (h.sequence != s.received + 1) throw Violation("its frames are not in order");
         // A message is complete only with its last frame, so an interrupted one is sent again.
-        if (has_data) co_await read_data(s, connection, place_of(h), h.bytes);
+        if (has_data) {
+          std::byte* const to = place_of(h);
+          if (!connection.take(to, h.bytes)) co_await read_data(s, connection, to, h.bytes);
+          s.counters.bytes_received += h.bytes;
+          of_turn += h.bytes;
+        }
         if (s.connection != &connection) co_return;
         complete(s, h);
         if (h.kind == FrameKind::End) {
@@ -260,6 +316,11 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
         break;
       default:
         throw Violation("it sends a frame of unknown kind");
+    }
+    of_turn += sizeof(h);
+    if (of_turn > bytes_of_turn) {
+      of_turn = 0;
+      co_await asio::post(io_, asio::use_awaitable);
     }
   }
 }
@@ -296,6 +357,9 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
   s.connection = &connection;
   s.heard = Clock::now();
   s.control.clear();
+  s.sending.reset();
+  s.writer_waits = false;
+  s.last_ping = Clock::time_point::min();
   s.told = s.received;
   ++s.counters.connections;
   std::string why;

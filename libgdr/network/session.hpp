@@ -26,6 +26,10 @@ namespace gdr::network {
 
 using Clock = std::chrono::steady_clock;
 
+/// Messages up to this size are sent when they are given to a session whose connection is free,
+/// without handlers of the event loop.
+constexpr std::size_t max_bytes_at_once = 16 << 10;
+
 /// Counters of a stream since the session began.
 struct StreamCounters {
   std::uint64_t bytes_sent = 0, bytes_received = 0;    ///< size of frames, repeated ones included
@@ -92,6 +96,11 @@ class Session {
     FrameHeader header;
     std::shared_ptr<const Bytes> bytes;  ///< data of the message; null: none
   };
+  /// A frame on its way to the system.
+  struct Sending {
+    Frame frame;
+    std::size_t done = 0;  ///< bytes of header and data that the system has taken
+  };
   struct Stream {
     explicit Stream(asio::io_context& io) : wake(io), late(io) {}
     std::uint64_t sequence = 0;       ///< sequence number of the last frame that was made
@@ -101,9 +110,12 @@ class Session {
     std::size_t written = 0;          ///< frames of `pending` sent on the current connection
     std::deque<FrameHeader> control;  ///< Pong frames to send
     Connection* connection = nullptr;
-    asio::steady_timer wake;  ///< cancelled when there is something to send
-    asio::steady_timer late;  ///< latest time to acknowledge frames that arrived
-    bool late_runs = false;   ///< `late` has a time
+    std::optional<Sending> sending;
+    bool writer_waits = false;    ///< whether write_frames waits for `wake`
+    Clock::time_point last_ping;  ///< on this connection
+    asio::steady_timer wake;      ///< cancelled when there is something to send
+    asio::steady_timer late;      ///< latest time to acknowledge frames that arrived
+    bool late_runs = false;       ///< whether `late` has a time
     bool late_is_over = false;
     Clock::time_point heard, broken = Clock::now();
     StreamCounters counters;
@@ -114,8 +126,11 @@ class Session {
   };
 
   void wake_all();
+  void send_at_once(Stream& s);
   void acknowledge(Stream& s, std::uint64_t received);
   bool make_frame(Stream& s);
+  bool choose_frame(Stream& s);
+  Wait send_frame(Stream& s, Connection& connection);
   void add_control(Stream& s, FrameKind kind);
   asio::awaitable<void> write_frames(Stream& s, Connection& connection);
   asio::awaitable<void> read_frames(Stream& s, Connection& connection);
