@@ -80,12 +80,13 @@ class Connection {
 
   asio::ip::tcp::socket socket_;
   std::unique_ptr<SSL, FreeTls> tls_;
-  std::vector<std::byte> arrived_;  ///< bytes [arrived_next_, arrived_end_) are from the network
+  std::vector<std::byte>
+      arrived_;  ///< bytes from the network, of which [arrived_next_, arrived_end_) are left
   std::size_t arrived_next_ = 0, arrived_end_ = 0;
-  bool receiving_ = false;  ///< a coroutine waits for them
-  bool drained_ = false;    ///< the system had fewer bytes than it was asked for, the last time
-  std::vector<std::byte> ahead_;   ///< bytes [next_, end_) have been received, and decrypted
-  std::vector<std::byte> record_;  ///< of TLS, before it is encrypted
+  bool receiving_ = false;  ///< whether a coroutine waits for them
+  bool drained_ = false;    ///< whether the system had fewer bytes than the last call asked for
+  std::vector<std::byte> ahead_;  ///< received and decrypted bytes, of which [next_, end_) are left
+  std::vector<std::byte> record_;  ///< data of a record of TLS, before it is encrypted
   std::size_t next_ = 0, end_ = 0;
 };
 

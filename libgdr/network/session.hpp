@@ -112,7 +112,7 @@ class Session {
     Connection* connection = nullptr;
     std::optional<Sending> sending;
     bool writer_waits = false;    ///< whether write_frames waits for `wake`
-    Clock::time_point last_ping;  ///< on this connection
+    Clock::time_point last_ping;  ///< time of the last ping on this connection
     asio::steady_timer wake;      ///< cancelled when there is something to send
     asio::steady_timer late;      ///< latest time to acknowledge frames that arrived
     bool late_runs = false;       ///< whether `late` has a time
