@@ -90,6 +90,9 @@ def main() -> None:
         with (folder / "source").open("wb") as file:
             for k in range(0, args.bytes, 1 << 20):
                 file.write(k.to_bytes(8, "little") + block[8 : min(1 << 20, args.bytes - k)])
+        if args.only == "from":  # otherwise the copies to the server have put it there
+            (folder / "offered").mkdir()
+            (folder / "offered" / "source").hardlink_to(folder / "source")
         print(f"{args.bytes} bytes, {args.streams} streams, {args.rate}bit/s, RTT {args.rtt}")
         print("| copy | seconds | of the rate | bytes | relay late, ms |\n|---|---|---|---|---|")
         for back in (False, True):

@@ -269,6 +269,8 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
         co_await opened_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
         apply_settings(connection->socket().native_handle(), settings());
       }
+      // The server would report the stream of a session that has just ended as a refused client.
+      if (finishing_ || session->ended()) co_return;
       const Welcome welcome = co_await greet(*connection, stream);
       peer_received = welcome.received;
       continue;

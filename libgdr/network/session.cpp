@@ -23,7 +23,7 @@ constexpr std::size_t max_control_frames = 16;
 constexpr std::chrono::milliseconds acknowledge_delay{5};
 constexpr std::uint64_t max_unacknowledged = 16;
 /// A connection that transfers more than this without a wait lets others have their turn.
-constexpr std::size_t bytes_of_turn = 256 << 10;
+constexpr std::size_t bytes_of_turn = 64 << 10;
 
 /// The other host violates the protocol.
 struct Violation : std::runtime_error {
