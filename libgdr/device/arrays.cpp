@@ -2,6 +2,8 @@
 // units of 32 bits, lower half first.
 #include "libgdr/device/arrays.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -453,8 +455,8 @@ std::uint64_t bits_of_param(const LinkField& field, double value) {
   if (field.type == HostNumber::F32) {
     const auto narrow = static_cast<float>(value);
     if (!std::isfinite(narrow))
-      throw Error(ErrorCategory::Input, "param \"" + field.name + "\" is float32 and cannot hold " +
-                                            std::to_string(value));
+      throw Error(ErrorCategory::Input,
+                  fmt::format("param \"{}\" is float32 and cannot hold {}", field.name, value));
     return std::bit_cast<std::uint32_t>(narrow);
   }
   if (value != std::nearbyint(value) || std::abs(value) > 0x1p63 || value == 0x1p63)

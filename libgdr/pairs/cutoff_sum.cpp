@@ -18,6 +18,7 @@
 #include "gdr/error.hpp"
 #include "gdr/sets.hpp"
 #include "kernels/compiler/ir/compilation.hpp"
+#include "libgdr/device/coordinates.hpp"
 #include "libgdr/device/core.hpp"
 #include "libgdr/device/self_test.hpp"
 #include "libgdr/pairs/listed_positions.hpp"
@@ -65,27 +66,17 @@ bool is_given(std::span<const NamedInput> arrays, std::string_view name) {
   return std::ranges::find(arrays, name, &NamedInput::name) != arrays.end();
 }
 
-[[noreturn]] void wrong_coordinate(const char* name, std::size_t k, double value) {
-  throw Error(ErrorCategory::Input, std::string(name) + "[" + std::to_string(k / 3) +
-                                        "], coordinate " + std::to_string(k % 3) + ", is " +
-                                        std::to_string(value) + "; coordinates must be finite");
-}
-
 void check_positions(const char* name, std::span<const double> x, unsigned threads) {
-  if (x.size() % 3 != 0)
-    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size()) +
-                                          " numbers; expected three for each particle");
-  if (x.size() / 3 > std::size_t{std::numeric_limits<std::int32_t>::max()})
-    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(x.size() / 3) +
+  const std::size_t n = count_of_coordinates(name, x);
+  if (n > std::size_t{std::numeric_limits<std::int32_t>::max()})
+    throw Error(ErrorCategory::Usage, std::string(name) + " has " + std::to_string(n) +
                                           " particles; at most 2147483647 are possible");
   const auto is_bad = [](double v) { return !std::isfinite(v); };
   std::atomic<bool> all_finite = true;
-  for_particles(x.size() / 3, threads, [&](std::size_t first, std::size_t end) {
+  for_particles(n, threads, [&](std::size_t first, std::size_t end) {
     if (std::ranges::any_of(x.subspan(3 * first, 3 * (end - first)), is_bad)) all_finite = false;
   });
-  if (all_finite) return;
-  const auto bad = std::ranges::find_if(x, is_bad);
-  wrong_coordinate(name, static_cast<std::size_t>(bad - x.begin()), *bad);
+  if (!all_finite) check_coordinates(name, x);
 }
 
 void check_cutoff(std::span<const double> radii, const Lattice& lattice) {

@@ -1,5 +1,7 @@
 #include "libgdr/particle/gravity_checks.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,7 +26,7 @@ namespace {
 
 double checked_square(double eps) {
   if (!std::isfinite(eps) || eps < 0)
-    input_error("the softening must be finite and not negative, it is " + std::to_string(eps));
+    input_error(fmt::format("the softening must be finite and not negative, it is {}", eps));
   const double square = eps * eps;
   if (!std::isfinite(square) || (eps > 0 && square < std::numeric_limits<double>::min()))
     input_error("the square of the softening is out of the range of a double; scale the units");

@@ -51,7 +51,7 @@ NeighbourSearch::NeighbourSearch(std::span<const double> sources, std::span<cons
                                  std::span<const double> radii, const NeighbourOptions& options,
                                  bool with_images)
     : box_(options.box),
-      sources_("sources", sources, box_),
+      sources_("pos", sources, box_),
       targets_("targets", targets, box_),
       radii_(radii),
       options_(options),

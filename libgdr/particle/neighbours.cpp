@@ -31,23 +31,24 @@ constexpr std::size_t bytes_of_image_entry = 28;
 
 void check(std::span<const double> sources, std::span<const double> targets,
            std::span<const double> radii, const NeighbourOptions& options) {
-  const std::size_t m = check_coordinates("sources", sources);
+  const std::size_t m = check_coordinates("pos", sources);
   const std::size_t n = check_coordinates("targets", targets);
   if (radii.size() != n && radii.size() != 1)
-    wrong_length("radii", radii.size(),
+    wrong_length("radius", radii.size(),
                  "expected one for all, or one for each of the " + std::to_string(n) + " targets");
+  const auto name = [&](std::size_t i) {
+    return radii.size() == 1 ? std::string("radius") : fmt::format("radius[{}]", i);
+  };
   for (std::size_t i = 0; i < radii.size(); ++i)
     if (!(radii[i] >= 0))
-      throw Error(ErrorCategory::Input, "radii[" + std::to_string(i) + "] is " +
-                                            std::to_string(radii[i]) +
-                                            "; a radius must be a number >= 0");
+      throw Error(ErrorCategory::Input,
+                  fmt::format("{} is {}; a radius must be a number >= 0", name(i), radii[i]));
   const bool has_images =
       options.box && std::ranges::find(options.box->periodic, true) != options.box->periodic.end();
   for (std::size_t i = 0; has_images && i < radii.size(); ++i)
     if (std::isinf(radii[i]))
       throw Error(ErrorCategory::Input,
-                  "radii[" + std::to_string(i) +
-                      "] is infinite; a periodic box has images at every distance");
+                  name(i) + " is infinite; a periodic box has images at every distance");
   if (std::max(n, m) > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorCategory::Usage,
                 std::to_string(std::max(n, m)) + " particles; at most 4294967295 are possible");
@@ -135,23 +136,23 @@ void fill_pairs(const NeighbourSearch& search, std::span<const double> sources,
 
 }  // namespace
 
-NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
-                               std::span<const double> radii, const NeighbourOptions& options) {
+NeighbourLists find_neighbours(std::span<const double> pos, std::span<const double> targets,
+                               std::span<const double> radius, const NeighbourOptions& options) {
   const HostFloatMode mode;
-  check(sources, targets, radii, options);
-  NeighbourSearch search(sources, targets, radii, options, false);
+  check(pos, targets, radius, options);
+  NeighbourSearch search(pos, targets, radius, options, false);
   search_all(search, targets.size() / 3, options, bytes_of_list_entry);
   std::vector<std::uint32_t> images;
   return search.lists(images);
 }
 
-NeighbourPairs find_neighbour_pairs(std::span<const double> sources,
-                                    std::span<const double> targets, std::span<const double> radii,
-                                    std::string_view quantities, const NeighbourOptions& options) {
+NeighbourPairs find_neighbour_pairs(std::span<const double> pos, std::span<const double> targets,
+                                    std::span<const double> radius, std::string_view quantities,
+                                    const NeighbourOptions& options) {
   const HostFloatMode mode;
   const Quantities wanted(quantities);
-  check(sources, targets, radii, options);
-  NeighbourSearch search(sources, targets, radii, options, true);
+  check(pos, targets, radius, options);
+  NeighbourSearch search(pos, targets, radius, options, true);
   search_all(search, targets.size() / 3, options, bytes_of_image_entry + wanted.bytes());
   std::vector<std::uint32_t> images;
   NeighbourLists lists = search.lists(images);
@@ -163,7 +164,7 @@ NeighbourPairs find_neighbour_pairs(std::span<const double> sources,
   pairs.shifts.resize(wanted.shifts ? 3 * n : 0);
   search.for_each_target([&](std::size_t i) {
     const auto first = static_cast<std::size_t>(lists.offsets[i]);
-    fill_pairs(search, sources, targets, i, first, lists[i], images.data() + first, wanted, pairs);
+    fill_pairs(search, pos, targets, i, first, lists[i], images.data() + first, wanted, pairs);
   });
   if (wanted.j) pairs.sources = std::move(lists.indices);
   return pairs;

@@ -1,5 +1,7 @@
 #include "libgdr/particle/softening.hpp"
 
+#include <fmt/core.h>
+
 #include <cmath>
 #include <limits>
 #include <string>
@@ -59,7 +61,7 @@ std::vector<double> scaled_squares(const double* eps, std::size_t n, double fact
   std::vector<double> squares(n);
   for (std::size_t k = 0; k < n; ++k) {
     if (!std::isfinite(eps[k]) || eps[k] < 0)
-      refuse(k, "must be finite and not negative, it is " + std::to_string(eps[k]));
+      refuse(k, fmt::format("must be finite and not negative, it is {}", eps[k]));
     squares[k] = factor * eps[k] * eps[k];
     if (!std::isfinite(squares[k]) ||
         (eps[k] > 0 && squares[k] < std::numeric_limits<double>::min()))

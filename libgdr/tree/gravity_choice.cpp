@@ -1,5 +1,7 @@
 #include "libgdr/tree/gravity_choice.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -154,12 +156,12 @@ TreeOptions with_new_choice(const TreeOptions& options) {
 
 void check_options(const TreeOptions& o) {
   if (o.earlier != nullptr) check_options(with_earlier_choice(o));
-  const auto number = [](double x) { return std::to_string(x); };
   if (!(o.accuracy > 0 && o.accuracy < 1))
-    refuse("accuracy must be above 0 and below 1, it is " + number(o.accuracy));
+    refuse(fmt::format("accuracy must be above 0 and below 1, it is {}", o.accuracy));
   if (!(o.theta == 0 || (o.theta > 0 && o.theta <= largest_theta)))
-    refuse("theta must be above 0 and at most 0.95, or 0 for a choice by the accuracy, it is " +
-           number(o.theta));
+    refuse(fmt::format(
+        "theta must be above 0 and at most {}, or 0 for a choice by the accuracy, it is {}",
+        largest_theta, o.theta));
   const bool expansion = o.method == TreeMethod::Expansion;
   const unsigned most = expansion ? max_harmonics : largest_degree;
   if (o.degree != 0 && (o.degree < min_degree || o.degree > most))

@@ -1,5 +1,7 @@
 #include "libgdr/tree/gravity_sums.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -239,8 +241,8 @@ void GravitySums::compute_all() {
   std::iota(all.begin(), all.end(), 0);
   const std::span<const std::uint32_t> numbers = all;
   if (share_ == nullptr) return sum(sums_, groups_, numbers);
-  const std::string name = "sums with a tree of degree " + std::to_string(degree()) +
-                           " and theta " + std::to_string(theta());
+  const std::string name =
+      fmt::format("sums with a tree of degree {} and theta {}", degree(), theta());
   share_->step(name, [&] {
     const std::span<const Group> own = share_->own(groups_);
     sums_.lists.pairs = 0;

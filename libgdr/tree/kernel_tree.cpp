@@ -1,5 +1,7 @@
 #include "libgdr/tree/kernel_tree.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -232,8 +234,8 @@ class KernelTree {
   void sum_all() {
     sums_.lists.pairs = 0;
     in_step(share_,
-            "sums with a tree of degree " + std::to_string(proxies_.back().degree) + " and theta " +
-                std::to_string(hierarchy_.theta),
+            fmt::format("sums with a tree of degree {} and theta {}", proxies_.back().degree,
+                        hierarchy_.theta),
             [&] {
               sums_.compute(
                   share_ != nullptr ? share_->own(groups_) : std::span<const Group>(groups_),
@@ -496,10 +498,11 @@ void check_options(const TreeSumOptions& o) {
     throw Error(ErrorCategory::Usage, "TreeSumOptions: " + what);
   };
   if (!(o.accuracy > 0 && o.accuracy < 1))
-    refuse("accuracy must be above 0 and below 1, it is " + std::to_string(o.accuracy));
+    refuse(fmt::format("accuracy must be above 0 and below 1, it is {}", o.accuracy));
   if (!(o.theta == 0 || (o.theta > 0 && o.theta <= max_theta)))
-    refuse("theta must be above 0 and at most 0.75, or 0 for a choice by the accuracy, it is " +
-           std::to_string(o.theta));
+    refuse(fmt::format(
+        "theta must be above 0 and at most {}, or 0 for a choice by the accuracy, it is {}",
+        max_theta, o.theta));
   if (o.degree > largest_chebyshev_degree)
     refuse("degree must be 1 to " + std::to_string(largest_chebyshev_degree) +
            ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));

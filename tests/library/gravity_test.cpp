@@ -155,6 +155,7 @@ TEST_CASE("invalid input is named in the error") {
     INFO(eps);
     CHECK(contains(input_error([&] { compute(good, eps); }), "softening"));
   }
+  CHECK(contains(input_error([&] { compute(good, -1e-9); }), "it is -1e-09"));
   compute(good, 0.1);
   check_near(f, reference(good.x, good, 0.1, true));
 }

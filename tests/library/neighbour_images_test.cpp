@@ -295,14 +295,14 @@ TEST_CASE("wrong boxes, radii and quantities of a neighbour search are refused")
   CHECK_THAT(refused_in_box(input, x, {1}, {1, 2, 3, 2, 4, 6, 0, 0, 0}, {true, true, false}),
              Contains("line or plane of the other vectors"));
   CHECK_THAT(refused_in_box(input, x, {1}, {1, 0, 0, 0, 0, 0, 0, 0, 1}), Contains("vector 1"));
-  CHECK_THAT(refused_in_box(input, x, {inf}, {4, 5, 6}), Contains("radii[0] is infinite"));
-  CHECK_THAT(refused_in_box(input, x, {-1}, {4, 5, 6}), Contains("radii[0] is -1"));
+  CHECK_THAT(refused_in_box(input, x, {inf}, {4, 5, 6}), Contains("radius is infinite"));
+  CHECK_THAT(refused_in_box(input, x, {-1}, {4, 5, 6}), Contains("radius is -1;"));
   CHECK_THAT(refused_in_box(input, x, {1e9}, {4, 5, 6}), Contains("images of the box"));
   CHECK_THAT(refused_in_box(input, x, {1e200}, {4, 5, 6}), Contains("images of the box"));
   CHECK_THAT(refused_in_box(input, {0, 0, 0, 0, -1e12, 0}, {1}, {4, 5, 6}),
-             Contains("sources[1] is more than 1e+09 boxes away from the box"));
+             Contains("pos[1] is more than 1e+09 boxes away from the box"));
   CHECK_THAT(refused_in_box(input, {0, 0, 0, 0, 1e300, 0}, {1}, {1e-5, 1e-5, 1e-5}),
-             Contains("sources[1] is"));
+             Contains("pos[1] is"));
   CHECK(refused_in_box(input, x, {1}, {4, 0, -1}, {true, false, false}) == "not refused");
   CHECK(refused_in_box(input, x, {inf}, {4, 5, 6}, {false, false, false}) == "not refused");
   CHECK(refused_in_box(input, x, {0}, {4, 5, 6}) == "not refused");

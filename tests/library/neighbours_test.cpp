@@ -135,12 +135,13 @@ TEST_CASE("wrong arguments of a neighbour search are refused") {
   bad[7] = NAN;
   const std::vector<std::int64_t> ids(4), few(3);
   const auto usage = ErrorCategory::Usage, input = ErrorCategory::Input;
-  CHECK(refused(input, bad, x, {1}).find("sources[2], coordinate 1") != std::string::npos);
+  CHECK(refused(input, bad, x, {1}).find("pos[2], coordinate 1") != std::string::npos);
   bad[7] = INFINITY;
   CHECK(refused(input, x, bad, {1}).find("targets[2]") != std::string::npos);
-  CHECK(refused(input, x, x, {1, 2, -0.5, 1}).find("radii[2] is -0.5") != std::string::npos);
-  CHECK(refused(input, x, x, {NAN}).find("radii[0]") != std::string::npos);
-  CHECK(refused(usage, x, x, {1, 2}).find("radii has 2") != std::string::npos);
+  CHECK(refused(input, x, x, {1, 2, -0.5, 1}).find("radius[2] is -0.5;") != std::string::npos);
+  CHECK(refused(input, x, x, {NAN}).find("radius is nan") != std::string::npos);
+  CHECK(refused(input, x, x, {-1e-9}).find("radius is -1e-09;") != std::string::npos);
+  CHECK(refused(usage, x, x, {1, 2}).find("radius has 2") != std::string::npos);
   CHECK(refused(usage, {1, 2}, x, {1}).find("has 2 numbers; expected three") != std::string::npos);
   CHECK(refused(usage, x, x, {1}, {.source_ids = ids}).find("target_ids") != std::string::npos);
   CHECK(refused(usage, x, x, {1}, {.source_ids = few, .target_ids = ids}).find("source_ids") !=

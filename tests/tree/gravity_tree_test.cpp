@@ -350,7 +350,9 @@ TEST_CASE("wrong arguments of a tree are refused with their names") {
   };
   for (const double wrong : {0.0, -1.0, 1.0, std::numeric_limits<double>::quiet_NaN()})
     CHECK(contains(message(accuracy(wrong), b), "accuracy must be"));
-  CHECK(contains(message(fixed(1.5, TreeMethod::Auto), b), "theta must be"));
+  CHECK(
+      contains(message(fixed(1.5, TreeMethod::Auto), b), "theta must be above 0 and at most 0.95"));
+  CHECK(contains(message(fixed(-1e-9, TreeMethod::Auto), b), "it is -1e-09"));
   CHECK(contains(message(fixed(0.5, TreeMethod::Multipole, 7), b), "degree must be"));
   CHECK(contains(message(fixed(0.5, TreeMethod::Expansion, 17), b), "degree must be 2 to 16"));
   CHECK(contains(message(fixed(0.5, TreeMethod::Monopole, 3), b), "degree is that of multipoles"));

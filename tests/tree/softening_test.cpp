@@ -206,6 +206,8 @@ TEST_CASE("softening of each particle: wrong lengths are refused with their part
     eps[7] = wrong;
     CHECK(contains(message(eps), "particle 7: its softening must be finite and not negative"));
   }
+  eps[7] = -1e-9;
+  CHECK(contains(message(eps), "not negative, it is -1e-09"));
   for (const double wrong : {1e200, 1e-160}) {
     eps[7] = wrong;
     CHECK(contains(message(eps), "particle 7: its softening has a square that is out of"));

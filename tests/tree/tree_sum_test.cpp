@@ -398,7 +398,8 @@ TEST_CASE("errors of TreeSum say what is wrong") {
   CHECK(contains(construct(Kernel::compile("VARI xi; VARJ xj, qj; VARF f; f += qj*(xj - xi);")),
                  "a tree needs three of each"));
   CHECK(contains(construct(yukawa, {.accuracy = 0}), "accuracy must be"));
-  CHECK(contains(construct(yukawa, {.theta = 1.5}), "theta must be"));
+  CHECK(contains(construct(yukawa, {.accuracy = -1e-9}), "it is -1e-09"));
+  CHECK(contains(construct(yukawa, {.theta = 1.5}), "theta must be above 0 and at most 0.75"));
   CHECK(contains(construct(yukawa, {.theta = 0.8}), "at most 0.75"));
   CHECK(contains(construct(yukawa, {.degree = 9}), "degree must be 1 to 8"));
 

@@ -62,11 +62,11 @@ struct NeighbourOptions {
 };
 
 /// The sources j of each target i whose distance is below its radius: (x_j - x_i)^2 < r_i^2,
-/// without softening, computed in double precision as dx*dx + dy*dy + dz*dz. `sources` and
-/// `targets` have three coordinates for each; `radii` one for each target, or one for all. The
-/// search takes O(N) work for short lists, on the host, in several threads; the lists do not
-/// depend on them, nor on the instruction set. A pair of the lists takes 8 bytes, during the search
-/// 12 to 16.
+/// without softening, computed in double precision as dx*dx + dy*dy + dz*dz. `pos` has three
+/// coordinates for each source, `targets` for each target; `radius` has one for each target, or one
+/// for all. The search takes O(N) work for short lists, on the host, in several threads; the lists
+/// do not depend on them, nor on the instruction set. A pair of the lists takes 8 bytes, during the
+/// search 12 to 16.
 ///
 /// Throws Error (Usage) for arrays whose lengths do not belong together, and Error (Input) for
 /// coordinates that are not finite and radii that are negative or NaN, with the first of them, and
@@ -79,15 +79,16 @@ struct NeighbourOptions {
 /// target are left out with all images. Throws also Error (Input) for an infinite radius, for edges
 /// without length, non-finite or in a plane, for radii that reach more than 1e7 images of the box,
 /// and for particles more than 1e9 edges away from it.
-NeighbourLists find_neighbours(std::span<const double> sources, std::span<const double> targets,
-                               std::span<const double> radii, const NeighbourOptions& options = {});
+NeighbourLists find_neighbours(std::span<const double> pos, std::span<const double> targets,
+                               std::span<const double> radius,
+                               const NeighbourOptions& options = {});
 
 /// The same pairs as arrays, by target, then source, then shift. `quantities` has the letters of
 /// the arrays to make, each once: i j d D S. A pair takes 8 bytes for each of i, j and d and 24 for
 /// each of D and S, during the search 28 more. Throws as find_neighbours does, and Error (Usage)
 /// for other letters.
-NeighbourPairs find_neighbour_pairs(std::span<const double> sources,
-                                    std::span<const double> targets, std::span<const double> radii,
+NeighbourPairs find_neighbour_pairs(std::span<const double> pos, std::span<const double> targets,
+                                    std::span<const double> radius,
                                     std::string_view quantities = "ijdDS",
                                     const NeighbourOptions& options = {});
 
