@@ -9,8 +9,8 @@
 #include "emulator/host/divide_up.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
-#include "libgdr/tree/chebyshev.hpp"
 #include "libgdr/tree/kernel_particles.hpp"
+#include "libgdr/tree/legendre.hpp"
 #include "libgdr/tree/opening.hpp"
 #include "libgdr/tree/sample.hpp"
 #include "libgdr/tree/tree_costs.hpp"
@@ -185,7 +185,7 @@ class KernelTree {
     const unsigned degree = first_degree(options_.accuracy);
     spent_ = costs_.build(input_.same ? sources() : sources() + static_cast<double>(targets_.size));
     make_opening(charged_particles());
-    const std::vector<Proxies> planned = plan_chebyshev(tree_, min_kind, degree);
+    const std::vector<Proxies> planned = plan_legendre(tree_, min_kind, degree);
     const std::vector<Moments> boxes =
         opening_->boxes_for(max_theta, degree, planned.front().points, largest_ratio);
     const Hierarchy hierarchy{&tree_, boxes, planned, max_theta, 0};
@@ -216,7 +216,7 @@ class KernelTree {
   double cost_of_proxies(unsigned degree) const {
     double points = 0;
     for (unsigned d = std::min(min_kind, degree); d <= degree; ++d)
-      points += static_cast<double>(chebyshev_size(tree_, d));
+      points += static_cast<double>(legendre_size(tree_, d));
     return pairs_for_point * points * sources();
   }
   /// A target with a list of this length.
@@ -317,7 +317,7 @@ class KernelTree {
     for (VariableColumn& column : sources_) column.resize(tree_.size());
     make_opening(particles);
     spent_ += cost_of_proxies(degree);
-    proxies_ = add_chebyshev(tree_, std::min(min_kind, degree), degree, particles);
+    proxies_ = add_legendre(tree_, std::min(min_kind, degree), degree, particles);
     const std::size_t rows = particles.position[0]->size();
     for (VariableColumn& column : sources_) column.resize(rows);
     for (std::size_t k = 0; k < proxy_numbers_.size(); ++k) {
@@ -383,7 +383,7 @@ class KernelTree {
 
   /// The degree that may have shorter lists than this one, by the theta of this one; 0: none.
   unsigned better_degree(unsigned degree) const {
-    if (hierarchy_.theta < small_theta) return degree < largest_chebyshev_degree ? degree + 1 : 0;
+    if (hierarchy_.theta < small_theta) return degree < max_legendre_degree ? degree + 1 : 0;
     return hierarchy_.theta > large_theta ? degree - 1 : 0;
   }
 
@@ -503,8 +503,8 @@ void check_options(const TreeSumOptions& o) {
     refuse(fmt::format(
         "theta must be above 0 and at most {}, or 0 for a choice by the accuracy, it is {}",
         max_theta, o.theta));
-  if (o.degree > largest_chebyshev_degree)
-    refuse("degree must be 1 to " + std::to_string(largest_chebyshev_degree) +
+  if (o.degree > max_legendre_degree)
+    refuse("degree must be 1 to " + std::to_string(max_legendre_degree) +
            ", or 0 for a choice by the accuracy, it is " + std::to_string(o.degree));
 }
 

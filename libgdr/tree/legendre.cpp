@@ -1,4 +1,4 @@
-#include "libgdr/tree/chebyshev.hpp"
+#include "libgdr/tree/legendre.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -8,20 +8,20 @@
 namespace gdr::tree {
 namespace {
 
-constexpr std::size_t max_nodes = largest_chebyshev_degree + 1;
+constexpr std::size_t max_nodes = max_legendre_degree + 1;
 
 /// Points along the three directions.
 struct Grid {
-  std::array<const ChebyshevPoints*, 3> axes = {};
+  std::array<const LegendrePoints*, 3> axes = {};
   std::size_t nodes(std::size_t c) const noexcept { return axes[c]->size(); }
   std::size_t size() const noexcept { return nodes(0) * nodes(1) * nodes(2); }
 };
 
-/// The grids of degrees 0 to largest_chebyshev_degree; 0 is one point.
+/// The grids of degrees 0 to max_legendre_degree; 0 is one point.
 Grid grid_of(const Octree& tree, unsigned degree) {
-  static const std::vector<ChebyshevPoints> all = [] {
-    std::vector<ChebyshevPoints> made;
-    for (unsigned d = 0; d <= largest_chebyshev_degree; ++d) made.emplace_back(d);
+  static const std::vector<LegendrePoints> all = [] {
+    std::vector<LegendrePoints> made;
+    for (unsigned d = 0; d <= max_legendre_degree; ++d) made.emplace_back(d);
     return made;
   }();
   Grid grid;
@@ -39,7 +39,7 @@ struct Interval {
 
 /// The values at x of the polynomials of a direction. In a flat box all particles are at the first
 /// point.
-void values_at(const ChebyshevPoints& points, const Interval& side, double x, double* out) {
+void values_at(const LegendrePoints& points, const Interval& side, double x, double* out) {
   const bool flat = !(side.half > 0);
   const double at = flat ? points.x()[0] : (x - side.centre) / side.half;
   points.values(std::clamp(at, -1.0, 1.0), out);
@@ -51,8 +51,8 @@ struct AxisTransfer {
   std::array<double, max_nodes * max_nodes> factor;  ///< [to][from]
 };
 
-AxisTransfer transfer(const ChebyshevPoints& from, const Interval& source,
-                      const ChebyshevPoints& to, const Interval& target) {
+AxisTransfer transfer(const LegendrePoints& from, const Interval& source, const LegendrePoints& to,
+                      const Interval& target) {
   AxisTransfer t;
   t.from = from.size();
   t.to = to.size();
@@ -212,7 +212,7 @@ class Interpolation {
 Proxies numbered(const Octree& tree, unsigned degree, std::size_t& next) {
   Proxies proxies;
   proxies.degree = degree;
-  proxies.points = static_cast<unsigned>(chebyshev_size(tree, degree));
+  proxies.points = static_cast<unsigned>(legendre_size(tree, degree));
   proxies.first.assign(tree.clusters().size(), Proxies::none);
   for (std::size_t q = 0; q < proxies.first.size(); ++q) {
     if (tree.clusters()[q].count <= proxies.points) continue;
@@ -257,7 +257,7 @@ double legendre_root(unsigned n, double x) {
 
 }  // namespace
 
-ChebyshevPoints::ChebyshevPoints(unsigned degree) {
+LegendrePoints::LegendrePoints(unsigned degree) {
   const unsigned n = degree + 1;
   x_.resize(n);
   // Symmetric, with an exact zero.
@@ -273,7 +273,7 @@ ChebyshevPoints::ChebyshevPoints(unsigned degree) {
   }
 }
 
-void ChebyshevPoints::values(double t, double* out) const noexcept {
+void LegendrePoints::values(double t, double* out) const noexcept {
   const std::size_t n = size();
   double sum = 0;
   for (std::size_t k = 0; k < n; ++k) {
@@ -311,11 +311,11 @@ std::vector<Moments> boxes_of(const Octree& tree) {
   return all;
 }
 
-std::size_t chebyshev_size(const Octree& tree, unsigned degree) {
+std::size_t legendre_size(const Octree& tree, unsigned degree) {
   return tree.clusters().empty() ? 1 : grid_of(tree, degree).size();
 }
 
-std::vector<Proxies> plan_chebyshev(const Octree& tree, unsigned least, unsigned degree) {
+std::vector<Proxies> plan_legendre(const Octree& tree, unsigned least, unsigned degree) {
   std::vector<Proxies> all;
   std::size_t next = tree.size();
   if (!tree.clusters().empty())
@@ -323,8 +323,8 @@ std::vector<Proxies> plan_chebyshev(const Octree& tree, unsigned least, unsigned
   return all;
 }
 
-std::vector<Proxies> add_chebyshev(const Octree& tree, unsigned least, unsigned degree,
-                                   const ChargedParticles& particles) {
+std::vector<Proxies> add_legendre(const Octree& tree, unsigned least, unsigned degree,
+                                  const ChargedParticles& particles) {
   std::vector<Proxies> all;
   if (tree.clusters().empty()) return all;
   const std::size_t n = tree.size();

@@ -16,9 +16,9 @@
 namespace gdr::tree {
 
 /// Interpolation on the roots of the Legendre polynomial of degree + 1, in barycentric form.
-class ChebyshevPoints {
+class LegendrePoints {
  public:
-  explicit ChebyshevPoints(unsigned degree);
+  explicit LegendrePoints(unsigned degree);
 
   std::size_t size() const noexcept { return x_.size(); }
   std::span<const double> x() const noexcept { return x_; }
@@ -44,24 +44,24 @@ struct ChargedParticles {
   std::vector<Carried> carried = {};
 };
 
-constexpr unsigned largest_chebyshev_degree = max_kinds;
+constexpr unsigned max_legendre_degree = max_kinds;
 
 /// Centres and radii of the clusters' boxes, for a walk.
 std::vector<Moments> boxes_of(const Octree& tree);
 
-/// The proxies of `add_chebyshev` without their arrays, so that the lengths of lists can be
+/// The proxies of `add_legendre` without their arrays, so that the lengths of lists can be
 /// counted.
-std::vector<Proxies> plan_chebyshev(const Octree& tree, unsigned least, unsigned degree);
+std::vector<Proxies> plan_legendre(const Octree& tree, unsigned least, unsigned degree);
 
 /// Number of points of a degree: one along directions in which the particles do not extend.
-std::size_t chebyshev_size(const Octree& tree, unsigned degree);
+std::size_t legendre_size(const Octree& tree, unsigned degree);
 
 /// Appends proxies of the degrees from `least` to `degree` to the arrays, which have the particles
 /// in the order of the tree. A cluster with fewer particles than points has none. Those of the
 /// largest degree are made of the children's, which is exact, the others of those.
 ///
 /// A carried variable is such that its product with the charge is the particles', interpolated.
-std::vector<Proxies> add_chebyshev(const Octree& tree, unsigned least, unsigned degree,
-                                   const ChargedParticles& particles);
+std::vector<Proxies> add_legendre(const Octree& tree, unsigned least, unsigned degree,
+                                  const ChargedParticles& particles);
 
 }  // namespace gdr::tree

@@ -1,5 +1,5 @@
-// Proxies on Chebyshev points: sums of charges times a polynomial of the position are exact.
-#include "libgdr/tree/chebyshev.hpp"
+// Proxies on Gauss-Legendre points: sums of charges times a polynomial of the position are exact.
+#include "libgdr/tree/legendre.hpp"
 
 #include <cmath>
 #include <functional>
@@ -23,7 +23,7 @@ struct Charged {
       m.push_back(i % 5 == 0 ? -1 : 0.5 + std::sin(i));
       v.push_back(std::cos(3 * i));
     }
-    proxies = add_chebyshev(tree, 1, degree, {{&x[0], &x[1], &x[2]}, {&q, &m}, {{&v, 1}}});
+    proxies = add_legendre(tree, 1, degree, {{&x[0], &x[1], &x[2]}, {&q, &m}, {{&v, 1}}});
   }
 
   using Law = std::function<double(std::size_t row)>;
@@ -52,9 +52,9 @@ Bodies flattened(Bodies b, unsigned dimensions) {
 
 }  // namespace
 
-TEST_CASE("interpolation on Chebyshev points is exact for polynomials up to its degree") {
-  for (unsigned degree = 0; degree <= largest_chebyshev_degree; ++degree) {
-    const ChebyshevPoints points(degree);
+TEST_CASE("interpolation on Gauss-Legendre points is exact for polynomials up to its degree") {
+  for (unsigned degree = 0; degree <= max_legendre_degree; ++degree) {
+    const LegendrePoints points(degree);
     REQUIRE(points.size() == degree + 1);
     std::vector<double> value(points.size());
     for (const double t : {-1.0, -0.3, 0.0, 1e-310, 1e-17, 0.5, 0.999999999999, 1.0})
@@ -77,11 +77,12 @@ TEST_CASE("interpolation on Chebyshev points is exact for polynomials up to its 
 TEST_CASE("numbers of points are known up to the largest degree only") {
   const Bodies b = plummer(100);
   const Octree tree(b.size(), b.x.data(), 20, 1);
-  CHECK(chebyshev_size(tree, largest_chebyshev_degree) == 9 * 9 * 9);
-  CHECK_THROWS_AS(chebyshev_size(tree, largest_chebyshev_degree + 1), std::out_of_range);
+  CHECK(legendre_size(tree, max_legendre_degree) == 9 * 9 * 9);
+  CHECK_THROWS_AS(legendre_size(tree, max_legendre_degree + 1), std::out_of_range);
 }
 
-TEST_CASE("Chebyshev proxies have the sums of their cluster for products of polynomials") {
+TEST_CASE(
+    "proxies on Gauss-Legendre points have the sums of their cluster for products of polynomials") {
   const unsigned degree = 3;
   for (const unsigned dimensions : {3U, 2U, 1U, 0U}) {
     const Charged all(flattened(charges(3000), dimensions), degree);
@@ -126,7 +127,7 @@ TEST_CASE("a variable whose charges cancel has quotients of moderate size") {
   for (const std::uint32_t number : tree.order()) q.push_back(number % 2 == 0 ? 1 : -1);
   NumberArray v = q;
   const std::vector<Proxies> kinds =
-      add_chebyshev(tree, 2, 3, {{&x[0], &x[1], &x[2]}, {&q}, {{&v, 0}}});
+      add_legendre(tree, 2, 3, {{&x[0], &x[1], &x[2]}, {&q}, {{&v, 0}}});
   REQUIRE(q.size() > tree.size());
   double momentum = 0, largest = 0;
   for (std::size_t k = kinds[1].first[0]; k < kinds[1].first[0] + kinds[1].points; ++k)
