@@ -21,6 +21,10 @@ namespace {
 /// item may use all of it, but list scheduling lengthens some lifetimes.
 constexpr unsigned no_limit = 0, pipelined_percent = 50, unpipelined_percent[] = {100, 85, 70};
 
+/// Limits on the live masks of an unpipelined item, tried one after the other where no loop has
+/// enough mask registers. List scheduling sets some masks earlier than in the order of operations.
+constexpr unsigned max_live_masks[] = {mask_registers - 1, 5, 3, 1};
+
 /// Loops with more operations are not pipelined: the search would take minutes.
 constexpr std::size_t max_pipelined_ops = 600;
 
@@ -49,6 +53,11 @@ ItemLayout lay_out_item(const Graph& graph) {
   item.shorts += item.shorts % 2;
   return item;
 }
+
+/// What the values and masks of an item may occupy, or no_limit.
+struct ItemLimits {
+  unsigned memory_percent = no_limit, masks = no_limit;
+};
 
 /// A loop with a way of pipelining it.
 struct Variant {
@@ -91,7 +100,10 @@ class CodeGenerator {
     const unsigned fewest = options_.elements != 0 ? options_.elements : 1;
     const bool overlaps =
         options_.pipeline && compile_pipelined(fewest, most, std::min(options_.effort, 9U));
-    if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least()) compile_unpipelined(fewest, most);
+    if (!overlaps || out_.schedule.ii > 2 * out_.bounds.least())
+      compile_unpipelined(fewest, most, no_limit);
+    for (const unsigned masks : max_live_masks)
+      if (!found_ && failed_for_masks()) compile_unpipelined(fewest, most, masks);
     if (!found_) fail(fewest);
     if (options_.pipeline && !out_.pipelined)
       out_.remarks.push_back(
@@ -102,6 +114,9 @@ class CodeGenerator {
       out_.remarks.push_back(fmt::format("{} values are rematerialized: {}", out_.rematerialized,
                                          why.code != 0 ? why.message : "the loop is faster"));
     }
+    if (out_.stored_conditions > 0)
+      out_.remarks.push_back(fmt::format(
+          "{} conditions are kept in memory: the mask registers are full", out_.stored_conditions));
     if (out_.loop.elements < most) out_.remarks.push_back(explain_fewer_targets(most));
     out_.assembly = emit(out_);
   }
@@ -111,6 +126,10 @@ class CodeGenerator {
   void keep_failure(unsigned elements) {
     Diagnostic& kept = failures_[elements];
     if (failure_.code != 0 || kept.message.empty()) kept = failure_;
+  }
+
+  bool failed_for_masks() const {
+    return std::ranges::count(failures_, number(Code::NoMasks), &Diagnostic::code) > 0;
   }
 
   /// Remark that a PE holds fewer targets than possible, and why not one more; if more would fit,
@@ -176,7 +195,7 @@ class CodeGenerator {
   void add_variants(unsigned elements, unsigned percent,
                     std::vector<std::unique_ptr<Variant>>& variants) {
     Variant first;
-    if (!prepare(first, elements, percent)) {
+    if (!prepare(first, elements, {.memory_percent = percent})) {
       if (percent == no_limit) keep_failure(elements);
       return;
     }
@@ -206,10 +225,10 @@ class CodeGenerator {
 
   /// Compile without overlapping items: with as many targets per PE as possible, unless that
   /// requires rematerialization and fewer targets are faster.
-  void compile_unpipelined(unsigned fewest, unsigned most) {
+  void compile_unpipelined(unsigned fewest, unsigned most, unsigned masks) {
     for (unsigned elements = most; elements >= fewest; --elements) {
       Variant v;
-      if (try_unpipelined(v, elements, no_limit)) {
+      if (try_unpipelined(v, elements, {.masks = masks})) {
         save_if_shorter(v);
         return;
       }
@@ -217,7 +236,7 @@ class CodeGenerator {
       if (!v.more_may_help) continue;
       for (const unsigned percent : unpipelined_percent) {
         Variant limited;
-        const bool found = try_unpipelined(limited, elements, percent);
+        const bool found = try_unpipelined(limited, elements, {percent, masks});
         if (found) save_if_shorter(limited);
         if (found || !limited.more_may_help) break;
       }
@@ -238,8 +257,8 @@ class CodeGenerator {
   }
 
   /// The fallback: list scheduling of one item at a time.
-  bool try_unpipelined(Variant& v, unsigned elements, unsigned capacity_percent) {
-    if (!prepare(v, elements, capacity_percent)) return false;
+  bool try_unpipelined(Variant& v, unsigned elements, const ItemLimits& limits) {
+    if (!prepare(v, elements, limits)) return false;
     CompiledLoop& c = v.compiled;
     c.problem.blocks.clear();
     const Schedule schedule = list_schedule(c.loop, c.problem.register_shorts);
@@ -250,9 +269,9 @@ class CodeGenerator {
     return true;
   }
 
-  /// Lower the graph. Within a limit, rematerialize values to reduce memory pressure. Returns false
-  /// if that is impossible or the kernel cannot fit.
-  bool prepare(Variant& v, unsigned elements, unsigned capacity_percent) {
+  /// Lower the graph. Within limits, rematerialize values to reduce memory pressure, and store
+  /// conditions. Returns false if the former is impossible or the kernel cannot fit.
+  bool prepare(Variant& v, unsigned elements, const ItemLimits& limits) {
     throw_if_stopped(options_.stop);
     CompiledLoop& c = v.compiled;
     c.loop = lower(out_.graph, elements, options_.relaxed, !options_.pipeline);
@@ -261,13 +280,14 @@ class CodeGenerator {
       v.more_may_help = false;
       return false;
     }
-    if (capacity_percent != no_limit) {
+    if (limits.memory_percent != no_limit) {
       const Rematerialization done = rematerialize(
-          c.loop, capacity_for_items(c.loop, options_.geometry) * capacity_percent / 100);
+          c.loop, capacity_for_items(c.loop, options_.geometry) * limits.memory_percent / 100);
       c.rematerialized = done.values;
       v.more_may_help = done.fits;
       if (c.rematerialized == 0) return false;
     }
+    if (limits.masks != no_limit) c.stored_conditions = store_conditions(c.loop, limits.masks);
     for (MachineOp& op : c.loop.ops) op.text = excerpt(op.where);
     Problem& p = c.problem;
     p.loop = &c.loop;
@@ -284,9 +304,8 @@ class CodeGenerator {
   /// fits.
   bool masks_exceed_registers(unsigned elements) {
     Variant v;
-    if (!prepare(v, elements, no_limit) || v.compiled.loop.masks.size() < mask_registers)
-      return false;
-    return !try_unpipelined(v, elements, no_limit) && failure_.code == number(Code::NoMasks);
+    if (!prepare(v, elements, {}) || v.compiled.loop.masks.size() < mask_registers) return false;
+    return !try_unpipelined(v, elements, {}) && failure_.code == number(Code::NoMasks);
   }
 
   /// Record why this candidate failed; others may succeed.
@@ -322,7 +341,7 @@ class CodeGenerator {
     while (fits + 1 < fails) {
       longest.list_size = (fits + fails) / 2;
       Variant v;
-      (try_unpipelined(v, elements, no_limit) ? fits : fails) = longest.list_size;
+      (try_unpipelined(v, elements, {}) ? fits : fails) = longest.list_size;
     }
     // A pipelined loop may leave room for a few more.
     for (longest.list_size = fits + 1; options_.pipeline && longest.list_size < asked;

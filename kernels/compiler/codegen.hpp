@@ -26,8 +26,9 @@ struct CompiledLoop {
   Schedule schedule;
   Allocation allocation;
   bool prologue_predicated = false;  ///< the prologue is predicated by a mask
-  ValueId zeroed_in_pads = none;  ///< field that is zero in pads, which else copy the last source
-  unsigned rematerialized = 0;    ///< number of rematerialized values
+  ValueId zeroed_in_pads = none;   ///< field that is zero in pads, which else copy the last source
+  unsigned rematerialized = 0;     ///< number of rematerialized values
+  unsigned stored_conditions = 0;  ///< number of conditions in memory
 };
 
 /// A scheduled kernel with everything that a report shows. Not to be copied.

@@ -88,7 +88,6 @@ TEST_CASE(
     CompileOptions options;
     options.effort = seed % 4 == 0 ? 2 : 0;
     const CompileResult r = compile_kernel(text, "test.gdk", options);
-    if (lacks_masks(r)) continue;
     CAPTURE(seed);
     INFO(text << r.diagnostics.render());
     REQUIRE(r.ok());
@@ -106,6 +105,37 @@ TEST_CASE("sources before the first are not counted where one of two late condit
       check(head + "f += y; if (" + condition + ") { f += 1; }\n", some_data(effort), 7, 5, 1e-6,
             effort);
     }
+}
+
+TEST_CASE("conditions beyond the mask registers are kept in memory") {
+  // Each condition is used twice, the second time after all others.
+  const auto text = [](int conditions, const std::string& head) {
+    const std::string last = std::to_string(conditions);
+    return head + "VARI x; VARJ y; VARF f;\nu = x;\n" + "for k = 1 .. " + last +
+           " { u = y < k*x ? u*y + 0.5 : u; }\n" + "for k = 1 .. " + last +
+           " { u = y < k*x ? u + y : 0.75*u; }\nf += u;\n";
+  };
+  const Data data = some_data(3);
+  for (const std::string head : {"", "precision long;\n"})
+    for (const int conditions : {7, 8, 9, 24, 70}) {
+      CAPTURE(head, conditions);
+      const CompileResult r = compiled(text(conditions, head));
+      const bool stored = std::ranges::any_of(r.remarks, [](const std::string& remark) {
+        return remark.find("kept in memory") != std::string::npos;
+      });
+      CHECK(stored == (conditions > 7));
+      check(text(conditions, head), *r.program, data, 7, 5, head.empty() ? 1e-4 : 1e-12);
+    }
+}
+
+TEST_CASE("stored conditions leave out contributions and least values") {
+  std::string text =
+      "VARI x; VARJ y; VARJ int jd; VARF f, least, log; VARF int which, n;\nu = x;\n"
+      "for k = 1 .. 12 { u = y < k*x ? 0.5*u*y + 0.5 : u; }\n"
+      "for k = 1 .. 12 { if (y < k*x) { n += k; f += u + y*k; } }\n"
+      "d = x - y;\nif (y < 3*x || y < 5*x && !(y < 2*x)) { least min= d*d : which = jd; }\n"
+      "if (!(y < 4*x)) { log logsumexp= u; }\n";
+  check(text, some_data(5), 7, 5, 1e-4);
 }
 
 TEST_CASE("a condition selects between constants that need a long") {

@@ -28,13 +28,6 @@ inline CompileResult compiled(const std::string& text, unsigned effort = 0) {
   return result;
 }
 
-/// Whether a kernel was refused because more conditions are alive in it than there are mask
-/// registers: of a random one that is fine.
-inline bool lacks_masks(const CompileResult& result) {
-  return !result.ok() && std::ranges::any_of(result.diagnostics.list,
-                                             [](const Diagnostic& d) { return d.code == 8004; });
-}
-
 /// Results by name, of a kernel on a small device.
 inline Data run(const Kernel& kernel, const Data& data, std::size_t targets, std::size_t sources,
                 const std::string& engine) {

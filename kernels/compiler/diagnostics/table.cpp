@@ -218,11 +218,6 @@ const DiagnosticInfo rows[] = {
      "Tables, lists, the inputs of a target and spilled temporaries share the local memory of a "
      "PE. The size of a table is rounded up to a power of two.",
      "VARI x; VARJ int id; CONST table t[2000]; VARF f;\nf += x*t[id];\n"},
-    {number(Code::NoMasks), "mask registers are full",
-     "More conditions are live at one time than there are mask registers. Evaluate conditions "
-     "where they are used, or replace them by arithmetic: `? :` with 0 and 1, and products.",
-     "VARI x; VARJ u; VARF f;\ny = x;\nfor k = 1 .. 9 { y = u < k*x ? y*u : y; }\n"
-     "for k = 1 .. 9 { y = u < k*x ? y + u : y; }\nf += y;\n"},
     {number(Code::ListTooLong), "list is too long",
      "A list is stored in local memory for every target of a PE. The message gives the largest "
      "capacity with one target per PE.",

@@ -66,4 +66,24 @@ std::vector<std::size_t> topological_order(const MachineLoop& loop) {
   return order;
 }
 
+void reorder(MachineLoop& loop, const std::vector<OpId>& order) {
+  std::vector<MachineOp> ops;
+  ops.reserve(order.size());
+  std::vector<OpId> position(order.size());
+  for (const OpId o : order) {
+    position[index(o)] = static_cast<OpId>(ops.size());
+    ops.push_back(std::move(loop.op(o)));
+  }
+  loop.ops = std::move(ops);
+  const auto renumber = [&](OpId& o) { o = position[index(o)]; };
+  for (MachineValue& v : loop.values)
+    for (std::vector<OpId>* ids : {&v.defs, &v.uses}) std::ranges::for_each(*ids, renumber);
+  for (MachineMask& m : loop.masks)
+    for (std::vector<OpId>* ids : {&m.defs, &m.uses}) std::ranges::for_each(*ids, renumber);
+  for (MachineLoop::Dependence& d : loop.dependences) {
+    renumber(d.first);
+    renumber(d.second);
+  }
+}
+
 }  // namespace gdr::kc

@@ -171,7 +171,6 @@ struct MachineLoop {
   /// Operations after the loop, one after the other, on accumulators and values that are
   /// `finishing`.
   std::vector<MachineOp> finish;
-  std::int32_t first_finish_mask = none;  ///< the first of the masks that `finish` sets
   /// Operations before the loop, which compute Invariant values from others.
   std::vector<MachineOp> setup;
   /// `first` must issue at least `latency` instructions before `second`, that of the same item or,
@@ -201,5 +200,8 @@ struct MachineLoop {
 
 /// A topological order: operands, and earlier writes of the same value, come first.
 std::vector<std::size_t> topological_order(const MachineLoop& loop);
+
+/// Renumber the operations of the body in this order, which has each of them once.
+void reorder(MachineLoop& loop, const std::vector<OpId>& order);
 
 }  // namespace gdr::kc

@@ -164,7 +164,6 @@ void Builder::finish_results() {
     if (op >= ops) loop_.finish.push_back(loop_.ops[op]);
   loop_.ops.resize(ops);
   loop_.dependences.resize(dependences);
-  loop_.first_finish_mask = static_cast<std::int32_t>(masks);
   for (std::size_t m = masks; m < loop_.masks.size(); ++m) loop_.masks[m] = {};
   for (std::size_t v = values; v < loop_.values.size(); ++v) {
     if (loop_.values[v].origin != Origin::Computed) continue;

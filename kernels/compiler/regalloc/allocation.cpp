@@ -171,9 +171,9 @@ class Allocator {
                static_cast<int>(loop_.shorts(loop_.value(r.value))), false);
       }
     }
-    // Two masks are live at a time at most.
-    for (std::size_t m = 0; m < loop_.masks.size() && loop_.first_finish_mask != none; ++m)
-      if (m >= index(loop_.first_finish_mask))
+    // The masks that no operation of the loop sets: two are live at a time at most.
+    for (std::size_t m = 0; m < loop_.masks.size(); ++m)
+      if (loop_.masks[m].defs.empty())
         std::ranges::fill(out_.mask[m], static_cast<int>(m % mask_registers));
   }
 

@@ -88,7 +88,7 @@ class Rematerializer {
         duplicate(plan);
       ++done.values;
     }
-    renumber();
+    reorder(loop_, order_);
     return done;
   }
 
@@ -105,23 +105,6 @@ class Rematerializer {
   void number_from(std::size_t first) {
     for (std::size_t k = first; k < order_.size(); ++k)
       position_[index(order_[k])] = static_cast<int>(k);
-  }
-
-  /// Renumber the operations by position.
-  void renumber() {
-    std::vector<MachineOp> ops;
-    ops.reserve(order_.size());
-    for (const OpId o : order_) ops.push_back(std::move(loop_.op(o)));
-    loop_.ops = std::move(ops);
-    const auto to_place = [&](OpId& o) { o = position(o); };
-    for (MachineValue& v : loop_.values)
-      for (std::vector<OpId>* ids : {&v.defs, &v.uses}) std::ranges::for_each(*ids, to_place);
-    for (MachineMask& m : loop_.masks)
-      for (std::vector<OpId>* ids : {&m.defs, &m.uses}) std::ranges::for_each(*ids, to_place);
-    for (MachineLoop::Dependence& o : loop_.dependences) {
-      to_place(o.first);
-      to_place(o.second);
-    }
   }
 
   /// Determine definition and last use of a value.

@@ -141,6 +141,11 @@ struct Rematerialization {
 };
 Rematerialization rematerialize(MachineLoop& loop, unsigned capacity);
 
+/// Keep conditions as integers, in registers or local memory, where more than `capacity` masks are
+/// live at a time in the order of the operations: they are stored when they are known, and tested
+/// again before they are read. Returns the number of conditions that are stored.
+unsigned store_conditions(MachineLoop& loop, unsigned capacity);
+
 /// Conversion of issue times to rows and stages of the unrolled body.
 struct BodyTimes {
   int body_length = 0;  ///< instructions of the body: II times unroll factor
