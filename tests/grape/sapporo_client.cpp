@@ -123,6 +123,40 @@ void check(sapporo& grav, Stars& p, double t, bool each) {
   }
 }
 
+// The distance is that of the nearest of several particles with one id, and of those that are
+// summed.
+void check_equal_ids() {
+  sapporo grav;
+  double rest[3] = {0, 0, 0}, places[3][3] = {{0, 0, 2}, {0, 0, 50}, {0, 0, 1}},
+         at[1][3] = {{0, 0, 0}};
+  int nobody[] = {-1}, nearest[1];
+  double pot[1], distance[1];
+  grav.open("", nullptr);
+  for (int k = 0; k < 3; ++k)
+    grav.set_j_particle(k, 7, 0, 0, 1, rest, rest, rest, rest, places[k], nullptr, nullptr, 0);
+  for (int nj = 1; nj <= 3; ++nj) {
+    grav.startGravCalc(nj, 1, nobody, at, nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr);
+    expect(grav.getGravResults(nj, 1, nobody, at, nullptr, 0, nullptr, nullptr, nullptr, nullptr,
+                               nullptr, pot, nearest, distance, true) == 0,
+           "equal ids");
+    expect(nearest[0] == 7 && near(distance[0], nj == 3 ? 1 : 4, 1), "distance with equal ids");
+  }
+  // A particle with another id at its address, and its id at another place.
+  grav.set_j_particle(2, 8, 0, 0, 1, rest, rest, rest, rest, places[1], nullptr, nullptr, 0);
+  grav.startGravCalc(3, 1, nobody, at, nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr);
+  grav.getGravResults(3, 1, nobody, at, nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr,
+                      pot, nearest, distance, true);
+  expect(nearest[0] == 7 && near(distance[0], 4, 1), "distance after another id was set");
+
+  expect(grav.set_j_particle(0, 7, 0, 0, 1, rest, rest, rest, rest, places[0], nullptr, nullptr,
+                             NAN) == -1,
+         "a softening that is no number is refused");
+  grav.startGravCalc(3, 1, nobody, at, nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr);
+  expect(grav.getGravResults(3, 1, nobody, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr,
+                             nullptr, pot, nearest, distance, true) == -1,
+         "distances from no places are refused");
+}
+
 void check_state(sapporo& grav, Stars& p, double t) {
   double mass, id, eps, x[3], v[3], a[3], j[3], px[3], pv[3], pa[3], qx[3], qv[3];
   grav.retrieve_j_particle_state(17, mass, id, eps, x, v, a, j, px, pv, pa);
@@ -158,6 +192,7 @@ int main() {
   check(second, q, 0.25, true);
   check(first, p, 0.15, true);
   check_state(first, p, 0.15);
+  check_equal_ids();
 
   // Particles that are not predicted stay where they are.
   third.open("", devices, 1, GRAPE5);

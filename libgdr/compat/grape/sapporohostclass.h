@@ -1,12 +1,13 @@
 /* The C++ class `sapporo`, the interface of Sapporo2 for codes in C++, on top of libg6. Link with
  * -lg6 or -lsapporo. C++11.
  *
- *   sapporo grav;
- *   grav.open("", devices, 1);                    // files of kernels and numbers of devices are
- * not used grav.set_j_particle(address, id, tj, dtj, mass, k18, jerk, acc, v, x, nullptr, nullptr,
- * 0); grav.set_time(t); grav.startGravCalc(nj, ni, id, xi, vi, nullptr, nullptr, nullptr, eps2, h2,
- * nullptr); grav.getGravResults(nj, ni, id, xi, vi, eps2, h2, acc, jerk, nullptr, nullptr, pot,
- * nnb, nullptr, true);
+ *     sapporo grav;
+ *     grav.open("", devices, 1);
+ *     grav.set_j_particle(address, id, tj, dtj, mass, k18, jerk, acc, v, x, nullptr, nullptr, 0);
+ *     grav.set_time(t);
+ *     grav.startGravCalc(nj, ni, id, xi, vi, nullptr, nullptr, nullptr, eps2, h2, nullptr);
+ *     grav.getGravResults(nj, ni, id, xi, vi, eps2, h2, acc, jerk, nullptr, nullptr, pot, nnb,
+ *                         nullptr, true);
  *
  * Each object has particles of its own, so that threads may use different objects at once. Names,
  * arguments and their order are those of Sapporo2 (Bedorf, Gaburov & Portegies Zwart 2015, Comput.
@@ -21,7 +22,9 @@
 #include <cstddef>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "g6lib.h"
@@ -31,7 +34,7 @@ enum { DEFAULT = 0, DOUBLE };
 
 class sapporo {
  public:
-  sapporo() : id_(next_id()), predicts_(true) {}
+  sapporo() : id_(next_id()), sources_(0), predicts_(true) {}
   ~sapporo() { close(); }
   sapporo(const sapporo&) = delete;
   sapporo& operator=(const sapporo&) = delete;
@@ -48,14 +51,12 @@ class sapporo {
           order);
       return -1;
     }
-    addresses_.clear();
-    eps_.clear();
+    forget_particles();
     predicts_ = true;
     return g6_open_(&id_);
   }
   int close() {
-    addresses_.clear();
-    eps_.clear();
+    forget_particles();
     return g6_close_(&id_);
   }
   /* i-particles of a call for which clients make their arrays; calls may have more. */
@@ -80,6 +81,10 @@ class sapporo {
   int set_j_particle(int address, int index, double tj, double dtj, double mass, double k18[3],
                      double j6[3], double a2[3], double v[3], double x[3], double* /*snp*/,
                      double* /*crk*/, double eps) {
+    if (!(eps - eps == 0)) {
+      std::fprintf(stderr, "gdr: sapporo::set_j_particle: eps is %g; it must be finite\n", eps);
+      return -1;
+    }
     double half_a[3], sixth_j[3];
     for (int k = 0; k < 3; ++k) {
       half_a[k] = a2 == nullptr ? 0 : a2[k] / 2;
@@ -89,7 +94,10 @@ class sapporo {
     const int status =
         g6_set_j_particle_(&id_, &address, &index, &tj, &dtj, &mass, k18, sixth_j, half_a, v, x);
     if (status == 0) {
-      addresses_[index] = address;
+      const std::map<int, int>::iterator old = ids_.find(address);
+      if (old != ids_.end()) places_.erase(std::make_pair(old->second, address));
+      ids_[address] = index;
+      places_.insert(std::make_pair(index, address));
       if (eps != 0 || !eps_.empty()) eps_[address] = eps;
     }
     return status;
@@ -99,6 +107,7 @@ class sapporo {
    * used. vi and h2 may be null, index may be null where no i-particle is a j-particle. */
   void startGravCalc(int nj, int ni, int index[], double xi[][3], double vi[][3], double aold[][3],
                      double j6old[][3], double* phiold, double eps2, double h2[], double eps2_i[]) {
+    sources_ = nj;
     const std::size_t n = static_cast<std::size_t>(ni > 0 ? ni : 0) + 1;
     if (vi == nullptr) rest_.assign(3 * n, 0.0);
     if (index == nullptr) nobody_.assign(n, -1);
@@ -111,14 +120,18 @@ class sapporo {
   }
 
   /* Its results; arrays may be null. nnbindex and dsmin_i are filled if ngb: the id of the nearest
-   * particle, -1 if there is none, and the square of its distance, without softening. snp and crk
-   * stay as they are. */
+   * particle, -1 if there is none, and the square of its distance from xi, without softening. snp
+   * and crk stay as they are. */
   int getGravResults(int nj, int ni, int index[], double xi[][3], double vi[][3], double eps2,
                      double h2[], double acc[][3], double jerk[][3], double /*snp*/[][3],
                      double /*crk*/[][3], double pot[], int nnbindex[], double dsmin_i[],
                      bool ngb) {
     if (!ngb || (nnbindex == nullptr && dsmin_i == nullptr))
       return g6calc_lasthalf_(&id_, &nj, &ni, index, xi, vi, &eps2, h2, acc, jerk, pot);
+    if (dsmin_i != nullptr && xi == nullptr && ni > 0) {
+      std::fprintf(stderr, "gdr: sapporo::getGravResults: xi is a null pointer\n");
+      return -1;
+    }
     std::vector<int> nearest(static_cast<std::size_t>(ni > 0 ? ni : 0) + 1, -1);
     const int status =
         g6calc_lasthalf2_(&id_, &nj, &ni, index, xi, vi, &eps2, h2, acc, jerk, pot, nearest.data());
@@ -169,23 +182,36 @@ class sapporo {
     static std::atomic<int> last(0x5a000000);
     return ++last;
   }
+  void forget_particles() {
+    ids_.clear();
+    places_.clear();
+    eps_.clear();
+  }
+  /* To the nearest of the calculation's particles with this id; clients may give one id to several.
+   */
   double square_of_distance(int index, const double x[3]) {
-    const std::map<int, int>::const_iterator at = addresses_.find(index);
-    if (at == addresses_.end()) return 0;
-    int address = at->second;
-    double p[3] = {x[0], x[1], x[2]}, sum = 0;
-    g6_get_j_particle_(&id_, &address, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-                       nullptr, p, nullptr);
-    for (int k = 0; k < 3; ++k) sum += (p[k] - x[k]) * (p[k] - x[k]);
-    return sum;
+    double least = -1;
+    std::set<std::pair<int, int>>::const_iterator at =
+        places_.lower_bound(std::make_pair(index, 0));
+    for (; at != places_.end() && at->first == index && at->second < sources_; ++at) {
+      int address = at->second;
+      double p[3] = {0, 0, 0}, sum = 0;
+      g6_get_j_particle_(&id_, &address, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                         nullptr, p, nullptr);
+      for (int k = 0; k < 3; ++k) sum += (p[k] - x[k]) * (p[k] - x[k]);
+      if (least < 0 || sum < least) least = sum;
+    }
+    return least < 0 ? 0 : least;
   }
 
   int id_;
+  int sources_; /* number of j-particles of the last calculation */
   bool predicts_;
-  std::map<int, int> addresses_; /* addresses of particles by id */
-  std::map<int, double> eps_;    /* the argument eps by address, where it is not 0 */
-  std::vector<double> rest_;     /* velocities of i-particles without */
-  std::vector<int> nobody_;      /* ids of i-particles without */
+  std::map<int, int> ids_;               /* ids of particles by address */
+  std::set<std::pair<int, int>> places_; /* ids and addresses of particles */
+  std::map<int, double> eps_;            /* the argument eps by address, where it is not 0 */
+  std::vector<double> rest_;             /* velocities of i-particles without */
+  std::vector<int> nobody_;              /* ids of i-particles without */
 };
 
 #endif
