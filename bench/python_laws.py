@@ -76,7 +76,7 @@ LAWS = {
         lambda: gdr.builtin("sph_density"),
         lambda p: {},
         1.3,
-        {"mj": "mass", "hhj": "half"},
+        {"mj": "mass", "hj": "h"},
         ["rho", "near"],
     ),
     "gauss_sum": Law(
@@ -169,13 +169,13 @@ def on_device(device: Any, law: Law, particles: Particles) -> Run:
     job = device.job(law.kernel())
     job.set(**law.params(law.value))
     places = dict(zip("xyz", particles.x.T))
-    given = particles._asdict()
+    given = {**particles._asdict(), "h": 2 * particles.half}
     job.sources(
         **{f"{c}j": v for c, v in places.items()}, **{k: given[v] for k, v in law.sources.items()}
     )
     targets = {f"{c}i": v for c, v in places.items()}
-    if "hhj" in law.sources:
-        targets["hhi"] = particles.half
+    if "hj" in law.sources:
+        targets["hi"] = given["h"]
 
     def run() -> Any:
         job.targets(**targets)

@@ -21,21 +21,21 @@ Spline cubic_spline(Real r, Real h) {
   return {};
 }
 
-// i: x y z h/2;  j: x y z m h/2;  f: density, count
+// i: x y z h;  j: x y z m h;  f: density, count
 void density(const Real* i, const Real* j, const Real*, Real* f) {
   const Vec d = Vec::at(i) - Vec::at(j);
-  const Real r = std::sqrt(dot(d, d)), h = i[3] + j[4];
+  const Real r = std::sqrt(dot(d, d)), h = (i[3] + j[4]) / 2;
   f[0] += j[3] * cubic_spline(r, h).value;
   if (r < 2 * h) f[1] += 1;
 }
 
-// i: x y z v h/2 c/2 rho/2 p/rho^2;  j: x y z m v h/2 c/2 rho/2 p/rho^2;  c: alpha beta eta;
+// i: x y z v h c rho p/rho^2;  j: x y z m v h c rho p/rho^2;  c: alpha beta eta;
 // f: acc, du/dt, largest mu
 void force(const Real* i, const Real* j, const Real* c, Real* f) {
   const Vec d = Vec::at(i) - Vec::at(j), v = Vec::at(i + 3) - Vec::at(j + 4);
-  const Real r2 = dot(d, d), r = std::sqrt(r2), h = i[6] + j[7];
+  const Real r2 = dot(d, d), r = std::sqrt(r2), h = (i[6] + j[7]) / 2;
   if (r2 == 0 || r >= 2 * h) return;
-  const Real sound = i[7] + j[8], rho = i[8] + j[9];
+  const Real sound = (i[7] + j[8]) / 2, rho = (i[8] + j[9]) / 2;
   const Real approach = dot(v, d);
   const Real mu = approach < 0 ? h * approach / (r2 + c[2] * h * h) : 0;
   const Real viscosity = (-c[0] * sound * mu + c[1] * mu * mu) / rho;

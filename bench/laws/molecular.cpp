@@ -28,11 +28,11 @@ void lennard_jones(const Real* i, const Real* j, const Real* c, Real* f) {
   if (r2 != 0 && r2 < c[0]) lennard_jones_pair(d, r2, 1, 1, f);
 }
 
-// i, j: x y z sigma / 2, root of epsilon
+// i, j: x y z sigma, root of epsilon
 void lennard_jones_mixed(const Real* i, const Real* j, const Real* c, Real* f) {
   const Vec d = Vec::at(i) - Vec::at(j);
   const Real r2 = dot(d, d);
-  if (r2 != 0 && r2 < c[0]) lennard_jones_pair(d, r2, i[3] + j[3], i[4] * j[4], f);
+  if (r2 != 0 && r2 < c[0]) lennard_jones_pair(d, r2, (i[3] + j[3]) / 2, i[4] * j[4], f);
 }
 
 // i: x y z id;  j: x y z q id

@@ -61,14 +61,14 @@ Sample crystal(std::size_t n, std::uint64_t seed) {
                                        0.06 * random.normal());
     for (const char* name : {"vx", "vy", "vz"}) s.columns[name].push_back(0.3 * random.normal());
     const bool large = random.uniform() < 0.3;
-    s.columns["s"].push_back(large ? 0.55 : 0.45);
+    s.columns["s"].push_back(large ? 1.1 : 0.9);
     s.columns["e"].push_back(large ? 1.2 : 0.9);
     s.columns["q"].push_back(random.uniform() < 0.5 ? -1 : 1);
     s.columns["m"].push_back(1 + 0.2 * random.uniform());
     s.columns["id"].push_back(static_cast<double>(k));
-    s.columns["hh"].push_back(0.5 * spacing * (1.2 + 0.2 * random.uniform()));
-    s.columns["hc"].push_back(0.5 * (1 + 0.1 * random.uniform()));
-    s.columns["hrho"].push_back(0.5 * (0.8 + 0.1 * random.uniform()));
+    s.columns["h"].push_back(spacing * (1.2 + 0.2 * random.uniform()));
+    s.columns["c"].push_back(1 + 0.1 * random.uniform());
+    s.columns["rho"].push_back(0.8 + 0.1 * random.uniform());
     s.columns["p"].push_back(0.7 + 0.2 * random.uniform());
   }
   return s;

@@ -60,12 +60,6 @@ void check_gas_result(const char* name, std::span<T> values, std::size_t size, b
                                         " numbers; expected " + std::to_string(size));
 }
 
-std::vector<double> half_of(std::span<const double> values) {
-  std::vector<double> half(values.begin(), values.end());
-  for (double& v : half) v *= 0.5;
-  return half;
-}
-
 /// One component of vectors.
 std::vector<double> component_of(std::span<const double> vectors, std::size_t c) {
   std::vector<double> out(vectors.size() / 3);
@@ -193,7 +187,7 @@ struct Sph::Impl {
     if (total(p.mass.size()) == 0) return;
     std::vector<std::int64_t> counts(p.mass.size());
     const std::vector<GasProperty> properties{{nullptr, "mj", {p.mass.begin(), p.mass.end()}},
-                                              {"hhi", "hhj", half_of(p.h)}};
+                                              {"hi", "hj", {p.h.begin(), p.h.end()}}};
     const std::vector<NamedResult> results{{"rho", rho}, {"near", counts}};
     densities.run(p.pos, p.h, properties, results);
     if (!near.empty()) std::ranges::copy(counts, near.begin());
@@ -214,9 +208,9 @@ struct Sph::Impl {
                                               {"vxi", "vxj", component_of(gas.vel, 0)},
                                               {"vyi", "vyj", component_of(gas.vel, 1)},
                                               {"vzi", "vzj", component_of(gas.vel, 2)},
-                                              {"hhi", "hhj", half_of(p.h)},
-                                              {"hci", "hcj", half_of(gas.sound)},
-                                              {"hrhoi", "hrhoj", half_of(gas.rho)},
+                                              {"hi", "hj", {p.h.begin(), p.h.end()}},
+                                              {"ci", "cj", {gas.sound.begin(), gas.sound.end()}},
+                                              {"rhoi", "rhoj", {gas.rho.begin(), gas.rho.end()}},
                                               {"pi", "pj", std::move(scaled)}};
     // All results, as ranks without particles cannot say which are needed.
     std::vector<double> acc(3 * n), dudt(n), mumax(n);

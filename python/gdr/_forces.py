@@ -42,7 +42,7 @@ RESULT_VECTORS = {
     "field": ("ex", "ey", "ez"),
 }
 #: Arguments that a law does not have below zero: lengths, speeds and densities of particles.
-NOT_NEGATIVE = {"half_h", "half_c", "half_rho", "half_sigma"}
+NOT_NEGATIVE = {"h", "sound", "rho", "sigma"}
 
 
 def per_particle(name: str, value: Any, n: int) -> Floats:

@@ -98,18 +98,18 @@ _ENERGIES = {"force": "E L^-1", "u": "E", "virial": "E"}
 _COULOMB = {"field": "Q L^-2", "pot": "Q L^-1"}
 _LAWS = {
     "lennard_jones_mixed": _Law(
-        {"pos": "L", "half_sigma": "L", "root_epsilon": "E^0.5", "rc": "L"}, _ENERGIES
+        {"pos": "L", "sigma": "L", "root_epsilon": "E^0.5", "rc": "L"}, _ENERGIES
     ),
     "morse": _Law({"pos": "L", "depth": "E", "steep": "L^-1", "r0": "L", "rc": "L"}, _ENERGIES),
     "buckingham": _Law({"pos": "L", "a": "E", "b": "L^-1", "c": "E L^6", "rc": "L"}, _ENERGIES),
     "coulomb": _Law({"pos": "L", "charge": "Q"}, _COULOMB, "k"),
     "coulomb_ewald": _Law({"pos": "L", "charge": "Q", "alpha": "L^-1", "rc": "L"}, _COULOMB, "k"),
     "gauss_sum": _Law({"pos": "L", "charge": "*", "gamma": "L^-2"}, {"s": "*"}),
-    "sph_density": _Law({"pos": "L", "mass": "M", "half_h": "L"}, {"rho": "M L^-3"}),
+    "sph_density": _Law({"pos": "L", "mass": "M", "h": "L"}, {"rho": "M L^-3"}),
     "sph_force": _Law(
         {
-            **{"pos": "L", "mass": "M", "vel": "L T^-1", "half_h": "L", "half_c": "L T^-1"},
-            **{"half_rho": "M L^-3", "p": "L^5 M^-1 T^-2", "alpha": "", "beta": "", "eta": ""},
+            **{"pos": "L", "mass": "M", "vel": "L T^-1", "h": "L", "sound": "L T^-1"},
+            **{"rho": "M L^-3", "p": "L^5 M^-1 T^-2", "alpha": "", "beta": "", "eta": ""},
         },
         {"acc": "L T^-2", "dudt": "L^2 T^-3", "mumax": "L T^-1"},
     ),

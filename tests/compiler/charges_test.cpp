@@ -53,7 +53,7 @@ TEST_CASE("the charges of the library's kernels are found, or what is in their w
         "a term of result \"fx\" has no variable of the source as a factor, besides positions: "
         "`VARJ qj as charge;`, and a factor qj, would do");
   CHECK(charges_of_file("sph_density") ==
-        "result \"rho\" depends on \"hhj\" in another way than as a factor");
+        "result \"rho\" depends on \"hj\" in another way than as a factor");
   CHECK(charges_of_file("gravity_nearest") ==
         "result \"rnear2\" is the smallest value of all sources, not a sum");
   CHECK(charges_of_file("gravity_neighbours").find("not a sum") != std::string::npos);

@@ -41,8 +41,8 @@ def test_python_forces_are_bit_identical_to_the_command(name, snapshot, tmp_path
     given, sets = dict(stars), []
     for variable in kernel.variables:
         stem = variable.name.rstrip("ij") if variable.role in ("source", "target") else ""
-        argument = {"q": "charge", "s": "half_sigma", "e": "root_epsilon", "hh": "half_h"}.get(stem)
-        argument = argument or {"hc": "half_c", "hrho": "half_rho", "p": "p"}.get(stem)
+        argument = {"q": "charge", "s": "sigma", "e": "root_epsilon", "h": "h"}.get(stem)
+        argument = argument or {"c": "sound", "rho": "rho", "p": "p"}.get(stem)
         if argument:
             given[argument] = 0.625
             sets.append(f"{variable.name}=0.625")

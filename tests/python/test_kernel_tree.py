@@ -210,7 +210,7 @@ def test_results_are_selected_and_filled():
 def test_errors_name_the_argument_or_the_variable():
     with pytest.raises(gdr.UnsupportedError, match='"fx" has no variable of the source'):
         gdr.TreeSum(gdr.lennard_jones)
-    with pytest.raises(gdr.UnsupportedError, match='"rho" depends on "hhj"'):
+    with pytest.raises(gdr.UnsupportedError, match='"rho" depends on "hj"'):
         gdr.TreeSum(gdr.sph_density)
     with pytest.raises(gdr.UnsupportedError, match="no text"):
         gdr.TreeSum(gdr.from_object(gdr.compile(YUKAWA).object))

@@ -80,7 +80,7 @@ def test_lennard_jones_agrees_with_direct_summation(rng):
 def test_lennard_jones_mixed_with_one_species_is_lennard_jones(rng):
     pos = crystal(rng)
     one = gdr.lennard_jones(pos, rc=2.5)
-    two = gdr.lennard_jones_mixed(pos, 0.5, 1.0, rc=2.5)
+    two = gdr.lennard_jones_mixed(pos, 1.0, 1.0, rc=2.5)
     assert error(two.force, one.force) < 1e-5
 
 
@@ -148,15 +148,15 @@ def test_neighbour_lists_beside_long_sums_agree_with_direct_search(name, rng):
         (lambda p: gdr.coulomb(p, np.ones(7)), ValueError, r"charge: expected shape \(4,\)"),
         (lambda p: gdr.coulomb(p, [1, np.inf, 1, 1]), ValueError, r"charge\[1\] is infinite"),
         (lambda p: gdr.gravity_jerk(p, 1.0, p * np.nan, 0.1), ValueError, r"vel\[0, 0\]"),
-        (lambda p: gdr.sph_density(p, 1.0, half_h="x"), TypeError, "half_h"),
-        (lambda p: gdr.sph_density(p, 1.0, -0.1), ValueError, "half_h: expected at least 0"),
-        (lambda p: gdr.sph_density(p, np.ones(4), np.array([1, -0.1, 1, 1])), ValueError, "half_h"),
+        (lambda p: gdr.sph_density(p, 1.0, h="x"), TypeError, "h"),
+        (lambda p: gdr.sph_density(p, 1.0, -0.1), ValueError, "h: expected at least 0"),
+        (lambda p: gdr.sph_density(p, np.ones(4), np.array([1, -0.1, 1, 1])), ValueError, "h"),
         (
-            lambda p: gdr.sph_density(p, 1.0, 0.1, targets={"pos": p, "half_h": -0.1}),
+            lambda p: gdr.sph_density(p, 1.0, 0.1, targets={"pos": p, "h": -0.1}),
             ValueError,
-            "targets: half_h: expected at least 0",
+            "targets: h: expected at least 0",
         ),
-        (lambda p: gdr.lennard_jones_mixed(p, -0.5, 1.0, 3.0), ValueError, "half_sigma"),
+        (lambda p: gdr.lennard_jones_mixed(p, -0.5, 1.0, 3.0), ValueError, "sigma"),
         (lambda p: gdr.lennard_jones(p, rc=np.True_), TypeError, "rc: expected a number, got bool"),
     ],
 )

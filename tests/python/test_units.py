@@ -89,7 +89,7 @@ def test_energies_of_molecules_and_fields_of_charges_have_units(native):
     weights = np.array([2.0, 3.0])
     s = gdr.gauss_sum(pos, weights, 0.1 / u.Angstrom**2, device=native).s
     assert np.allclose(s, weights + weights[::-1] * np.exp(-0.9), rtol=1e-6)
-    rho = gdr.sph_density(pos, 2 * u.kg, 1 * u.m, device=native).rho
+    rho = gdr.sph_density(pos, 2 * u.kg, 2 * u.m, device=native).rho
     assert rho.unit == u.kg / u.Angstrom**3
     assert np.allclose(rho.si.value, 2 * 2 / (np.pi * 8), rtol=1e-5)
 
