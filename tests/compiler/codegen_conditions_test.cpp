@@ -138,6 +138,43 @@ TEST_CASE("stored conditions leave out contributions and least values") {
   check(text, some_data(5), 7, 5, 1e-4);
 }
 
+TEST_CASE("second derivatives of a law with many conditions agree with differences") {
+  const std::string text =
+      "precision long;\nVARI x, z; VARJ y; CONST p; VARF f, g;\nr = sqrt((x - y)*(x - y) + 0.01);\n"
+      "a = max(r, 0.5)*min(z, r*r) + abs(x*z - y) + (x < y ? x*x*z : z*z*y);\n"
+      "b = pow(r + z*z, p)*(z > 0.2 ? exp(-x*x) : r) + abs(r - 1)*max(x, z)*min(x*x*x, y);\n"
+      "u = a*b;\nf += grad(grad(u, x), x);\ng += grad(grad(u, x), z);\n";
+  const auto law = [](long double x, long double z, long double y) {
+    const long double r = std::sqrt((x - y) * (x - y) + 0.01L);
+    const long double a = std::max(r, 0.5L) * std::min(z, r * r) + std::fabs(x * z - y) +
+                          (x < y ? x * x * z : z * z * y);
+    const long double b = std::pow(r + z * z, 2.5L) * (z > 0.2L ? std::exp(-x * x) : r) +
+                          std::fabs(r - 1) * std::max(x, z) * std::min(x * x * x, y);
+    return a * b;
+  };
+  const Data data = {{"x", {0.3, -0.7, 1.4, 2.2, -1.9}},
+                     {"z", {0.15, 0.9, -0.4, 1.7, 0.6}},
+                     {"y", {0.1, -1.2, 0.85, 1.9}},
+                     {"p", {2.5}}};
+  const CompileResult made = compiled(text);
+  for (const std::string engine : {"reference", "exact", "vector", "native"}) {
+    const Data got = run(Kernel(*made.program), data, 5, 4, engine);
+    for (std::size_t t = 0; t < 5; ++t) {
+      const long double h = 1e-4L, x = data.at("x")[t], z = data.at("z")[t];
+      long double f = 0, g = 0;
+      for (const double y : data.at("y")) {
+        f += (law(x + h, z, y) - 2 * law(x, z, y) + law(x - h, z, y)) / (h * h);
+        g += (law(x + h, z + h, y) - law(x + h, z - h, y) - law(x - h, z + h, y) +
+              law(x - h, z - h, y)) /
+             (4 * h * h);
+      }
+      CAPTURE(engine, t);
+      CHECK(std::fabs(got.at("f")[t] - f) < 1e-6L * (1 + std::fabs(f)));
+      CHECK(std::fabs(got.at("g")[t] - g) < 1e-6L * (1 + std::fabs(g)));
+    }
+  }
+}
+
 TEST_CASE("a condition selects between constants that need a long") {
   const Data data = {{"x", {0.5, -2}}, {"y", {0.5, -0.25, 1}}};
   const std::string head = "VARI x; VARJ y; VARF f;\n";
