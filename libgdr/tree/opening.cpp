@@ -13,6 +13,7 @@ constexpr double fall = 2;  ///< power of the distance with which a charge's eff
 Opening::Opening(const Octree& tree, std::span<const Moments> boxes,
                  std::span<std::vector<double>* const> charges)
     : tree_(tree), boxes_(boxes), weights_(boxes.size(), 0.0) {
+  std::vector<double> sum(boxes.size()), squares(boxes.size());
   for (std::vector<double>* const charge : charges) {
     double largest = 0, all = 0;
     for (std::size_t k = 0; k < tree.size(); ++k)
@@ -21,15 +22,21 @@ Opening::Opening(const Octree& tree, std::span<const Moments> boxes,
     for (std::size_t k = 0; k < tree.size(); ++k) all += std::abs((*charge)[k]) / largest;
     tree.upwards([&](std::size_t q) {
       const Cluster& c = tree.clusters()[q];
+      sum[q] = squares[q] = 0;
+      for (std::size_t k = c.child; k < c.child + c.children; ++k) {
+        sum[q] += sum[k];
+        squares[q] += squares[k];
+      }
       if (c.children > 0) return;
-      for (std::size_t k = c.first; k < c.first + c.count; ++k)
-        weights_[q] += std::abs((*charge)[k]) / largest / all;
+      for (std::size_t k = c.first; k < c.first + c.count; ++k) {
+        const double share = (*charge)[k] / largest / all;
+        sum[q] += share;
+        squares[q] += share * share;
+      }
     });
+    for (std::size_t q = 0; q < boxes.size(); ++q) weights_[q] += sum[q] * sum[q] + squares[q];
   }
-  tree.upwards([&](std::size_t q) {
-    const Cluster& c = tree.clusters()[q];
-    for (std::size_t k = c.child; k < c.child + c.children; ++k) weights_[q] += weights_[k];
-  });
+  for (double& weight : weights_) weight = std::sqrt(weight);
 }
 
 std::vector<Moments> Opening::boxes_for(double theta, unsigned degree, std::size_t least,

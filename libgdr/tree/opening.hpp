@@ -14,8 +14,11 @@ namespace gdr::tree {
 /// charges, as that of a force is.
 class Opening {
  public:
-  /// Charges are arrays of which the first elements are the particles'. A cluster's weight is its
-  /// share of the sum of the absolute values of each.
+  /// Charges are arrays of which the first elements are the particles'. The square of a cluster's
+  /// weight is the square of the sum of its charges, plus the sum of their squares, for each array
+  /// relative to the sum of all absolute values. The second part is the expected square of a sum of
+  /// errors with random signs: those of charges of mean 0 grow with the root of their number, not
+  /// with the number.
   Opening(const Octree& tree, std::span<const Moments> boxes,
           std::span<std::vector<double>* const> charges);
 
