@@ -30,7 +30,7 @@ INSTALL = """
 set -eu
 include=$1 archive=$2 environment=$3 checker=$4 source=$5
 mount --bind "$include" /usr/include
-for folder in /usr/lib/cmake /usr/share/cmake /usr/lib/*/cmake /usr/lib/*/pkgconfig /usr/lib/*/openmpi/include; do
+for folder in /usr/{lib,share}/cmake /usr/share/pkgconfig /usr/lib/*/{cmake,pkgconfig,openmpi/include}; do
   [ ! -d "$folder" ] || mount -t tmpfs none "$folder"
 done
 for program in $(ls /usr/bin/h5*cc /usr/bin/mpicc* /usr/bin/ccache /usr/bin/cmake /usr/bin/ninja 2>/dev/null); do
