@@ -2,6 +2,7 @@
 
 #include <CLI/Option.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -200,7 +201,9 @@ int run_at_server(const CLI::App& command) {
       [] { return InterruptGuard::received() != 0; });
   bring_results(*files, planned);
   report_streams(*files);
-  return status;
+  // The server interrupts the job, whichever signal ended this process.
+  const int received = InterruptGuard::received();
+  return received != 0 && status == 128 + SIGINT ? 128 + received : status;
 }
 
 }  // namespace gdr::cli

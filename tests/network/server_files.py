@@ -265,9 +265,10 @@ def check_confinement(server: Server, offered: Path, folder: Path) -> None:
 
 
 def check_interrupts(server: Server, folder: Path) -> None:
-    """Ctrl-C ends a run at the server after the current step; so does the end of its client."""
+    """Ctrl-C and SIGTERM end a run at the server after the current step, with the status of a run here; so does the
+    end of its client."""
     device = f"board:tcp:127.0.0.1:{server.port},insecure=1"
-    for name in ("stopped", "killed"):
+    for name, sent in (("stopped", signal.SIGINT), ("terminated", signal.SIGTERM), ("killed", signal.SIGKILL)):
         line = f"nbody server:/c.hdf5 --eps 0.015625 --dt 0.001 --t-end 1000 --energy-every 1steps --out {name}"
         with subprocess.Popen(
             [GDR, *shlex.split(line), "--device", device], cwd=folder, stdout=subprocess.PIPE, text=True
@@ -276,12 +277,11 @@ def check_interrupts(server: Server, folder: Path) -> None:
             while (text := process.stdout.readline()) and not re.match(r"\s+3 ", text):
                 pass
             check(bool(text) and len(jobs_of(server)) == 1, "energies are printed while a run goes on")
-            if name == "killed":
-                process.kill()
+            process.send_signal(sent)
+            if sent == signal.SIGKILL:
                 continue
-            process.send_signal(signal.SIGINT)
             text = process.stdout.read()
-        check(process.returncode == 130, f"an interrupted run has status {process.returncode}")
+        check(process.returncode == 128 + sent, f"a run that is {name} has status {process.returncode}")
         check("snapshots" in text and len(list((folder / name).iterdir())) == 1, "and a snapshot")
     end = time.monotonic() + 60
     while time.monotonic() < end and jobs_of(server):
