@@ -16,8 +16,8 @@ class RoundedShorts {
   StepId rounded_by(StepId n) const;
   /// Whether only a step that rounds reads this one, its x c - x.
   bool is_inner(StepId n) const { return is_inner_[n]; }
-  /// Whether a step is never -0: squares, and constants without a sign. A sum or a negative constant
-  /// may be: tiny ones are flushed to the zero of their sign.
+  /// Whether a step is never -0: squares, and constants without a sign. A sum or a negative
+  /// constant may be: tiny ones are flushed to the zero of their sign.
   bool is_never_minus_zero(StepId n) const;
 
  private:
