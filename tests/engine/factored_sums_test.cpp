@@ -22,6 +22,7 @@ std::vector<double> stored_at(const Segment& s, std::initializer_list<double> in
                     : evaluate(node, value(node.a), value(node.b), value(node.c));
   }
   std::vector<double> found;
+  found.reserve(s.stores.size());
   for (const Store& store : s.stores) found.push_back(std::bit_cast<double>(value(store.value)));
   return found;
 }
