@@ -61,10 +61,10 @@ class ConditionStorage {
   void add_range(MaskId id) {
     const MachineMask& mask = loop_.mask(id);
     if (mask.defs.empty()) return;
-    const auto [first, last] = std::ranges::minmax(mask.defs);
-    MaskRange range{.mask = id, .from = first, .last_set = last};
+    const auto [first, last] = std::ranges::minmax_element(mask.defs);
+    MaskRange range{.mask = id, .from = *first, .last_set = *last};
     for (const OpId use : mask.uses)
-      if (use > last) range.uses.push_back(use);
+      if (use > range.last_set) range.uses.push_back(use);
     std::ranges::sort(range.uses);
     ranges_.push_back(std::move(range));
   }
