@@ -61,7 +61,7 @@ class ConditionStorage {
   void add_range(MaskId id) {
     const MachineMask& mask = loop_.mask(id);
     if (mask.defs.empty()) return;
-    const auto [first, last] = std::ranges::minmax_element(mask.defs);
+    const auto [first, last] = std::minmax_element(mask.defs.begin(), mask.defs.end());
     MaskRange range{.mask = id, .from = *first, .last_set = *last};
     for (const OpId use : mask.uses)
       if (use > range.last_set) range.uses.push_back(use);
