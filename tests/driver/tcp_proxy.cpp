@@ -13,6 +13,8 @@ namespace {
 
 using gdr::driver::File;
 
+constexpr std::size_t max_first_bytes = 1 << 20;
+
 sockaddr_in local(unsigned port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -85,15 +87,17 @@ void TcpProxy::pump(int from, int to) {
   for (;;) {
     const ssize_t n = recv(from, buffer.data(), buffer.size(), 0);
     if (n <= 0) break;
+    {
+      // Recorded before they are forwarded: what a peer has answered to is in first_bytes().
+      const std::scoped_lock lock(mutex_);
+      if (first_bytes_.size() < max_first_bytes)
+        first_bytes_.append(buffer.data(), static_cast<std::size_t>(n));
+    }
     for (ssize_t done = 0; done < n;) {
       const ssize_t sent =
           send(to, buffer.data() + done, static_cast<std::size_t>(n - done), MSG_NOSIGNAL);
       if (sent <= 0) return;
       done += sent;
-    }
-    if (bytes_ < 4096) {
-      const std::scoped_lock lock(mutex_);
-      first_bytes_.append(buffer.data(), static_cast<std::size_t>(n));
     }
     bytes_ += static_cast<std::uint64_t>(n);
   }
