@@ -10,7 +10,6 @@
 
 #include "emulator/assembler/assembler.hpp"
 #include "emulator/assembler/diagnostics/codes.hpp"
-#include "emulator/host/stopwatch.hpp"
 #include "emulator/isa/larger_memories.hpp"
 #include "gdr/error.hpp"
 #include "kernels/compiler/adjoint.hpp"
@@ -24,8 +23,9 @@
 namespace gdr {
 namespace {
 
-/// Shorter compilations without a search are not worth a file.
-constexpr double worth_caching_seconds = 0.02;
+/// Programs made without a search are worth a file from this length of the loop: they take about
+/// 20 ms (446 instructions: 14 ms). A count, so that the cache does not depend on the host's load.
+constexpr std::size_t min_cached_instructions = 640;
 
 /// The statement with the most operations in the loop.
 SourceRange longest_statement(const kc::MachineLoop& loop) {
@@ -80,7 +80,8 @@ void generate(const kc::Graph& graph, const std::string& file_name, const Compil
   result.report = kc::report(compiled, *result.program, options.geometry);
 }
 
-/// The same from the user's cache if it is there; else it is stored, unless it took no time.
+/// The same from the user's cache if it is there; else it is stored, unless it takes little time to
+/// make.
 void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
                          const CompileOptions& options, CompileResult& result) {
   const std::optional<kc::CacheFolder> cache = kc::CacheFolder::of_user();
@@ -91,9 +92,8 @@ void generate_or_restore(const kc::Graph& graph, const std::string& file_name,
   result.from_cache = found && kc::restore(*found, graph.name, options, result);
   if (result.from_cache) return;
   const std::string distrust = found ? std::string() : cache->distrust(key);
-  const Stopwatch timer;
   generate(graph, file_name, options, result);
-  if (options.pipeline || timer.seconds() > worth_caching_seconds)
+  if (options.pipeline || result.program->section(Section::Body).size() >= min_cached_instructions)
     cache->store(key, kc::cache_text(result));
   if (!distrust.empty()) result.remarks.push_back(distrust);
 }
