@@ -555,6 +555,56 @@ TEST_CASE("random code in an order for latencies does what the IR says") {
   }
 }
 
+TEST_CASE("random loops in the order of their sums' terms do what the IR says") {
+  const auto first = static_cast<unsigned>(test::first_seed());
+  for (const VectorTarget target : targets()) {
+    for (unsigned seed = first; seed < first + iterations(); ++seed) {
+      INFO(text(target, seed));
+      ConstantPool pool(target, base_constants);
+      Block block = Author(target, seed, pool).loop(3 + seed % 60, 1 + seed % 9);
+      order_term_by_term(block);
+      Outcome outcome(target, seed);
+      check(block, target, pool, 1 + seed % 4, outcome);
+    }
+  }
+}
+
+TEST_CASE("a sum of two sources' terms holds the values of one source at a time") {
+  const VectorTarget target = vector_target(Isa::Neon, false);
+  Block block;
+  const auto in_memory = [&](std::int32_t n) {
+    return block.add_value({Type::Vector, true, {base_data, false, n * 16}});
+  };
+  const auto add = [&](Op op, ValueId a, ValueId b, ValueId c = no_value) {
+    return block.add(op, Type::Vector, {a, b, c});
+  };
+  constexpr int sums = 3, sources = 2;
+  ValueId total[sums], in[sums], distance[sources][sums], force[sources];
+  for (int k = 0; k < sums; ++k) in[k] = total[k] = block.add_value({});
+  for (int s = 0; s < sources; ++s)
+    for (int k = 0; k < sums; ++k)
+      distance[s][k] = add(Op::Sub, in_memory(k), in_memory(3 + 3 * s + k));
+  for (int s = 0; s < sources; ++s) {
+    force[s] = add(Op::Mul, distance[s][0], distance[s][0]);
+    for (int k = 1; k < sums; ++k)
+      force[s] = add(Op::Fma, distance[s][k], distance[s][k], force[s]);
+  }
+  for (int s = 0; s < sources; ++s)
+    for (int k = 0; k < sums; ++k) total[k] = add(Op::Fma, distance[s][k], force[s], total[k]);
+  for (int k = 0; k < sums; ++k) {
+    const Place place{base_results, false, k * 16};
+    block.carried.push_back({in[k], total[k], place});
+  }
+  const auto slots = [&] {
+    SpillArea spills{base_spills, 0, 0};
+    allocate(block, target, {2 * sums + 2, 1}, spills);
+    return spills.slots;
+  };
+  CHECK(slots() > 0);
+  order_term_by_term(block);
+  CHECK(slots() == 0);
+}
+
 TEST_CASE("interleaved copies and reordering change no result") {
   for (const VectorTarget target : targets()) {
     ConstantPool pool(target, base_constants);

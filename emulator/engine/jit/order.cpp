@@ -58,12 +58,42 @@ class Dependences {
   std::vector<std::uint32_t> waits_;  ///< number of unscheduled predecessors
 };
 
+/// By operation: how far the sums of a loop are when they need it, from 0 to all of their terms.
+/// What a loop carries from one iteration to the next counts as a sum, and each operation from the
+/// old value to the new one as a term.
+std::vector<unsigned> parts_of_sums(const Block& block) {
+  constexpr unsigned whole = 5040;  // has many divisors
+  const std::size_t count = block.code.size();
+  std::vector<unsigned> terms(block.values.size(), 0);  // before each value, 0: not a sum
+  std::vector<unsigned> left(block.values.size(), 0);
+  for (const Carried& c : block.carried) terms[c.in] = 1;
+  for (const Operation& o : block.code)
+    each_operand(o, [&](ValueId v) {
+      if (terms[v] != 0 && o.to != no_value) terms[o.to] = std::max(terms[o.to], terms[v] + 1);
+    });
+  std::vector<unsigned> part(block.values.size(), whole), parts(count, whole);
+  for (std::size_t n = count; n-- > 0;) {
+    const Operation& o = block.code[n];
+    if (o.to != no_value) parts[n] = part[o.to];
+    each_operand(o, [&](ValueId v) {
+      if (o.to != no_value && terms[v] != 0) left[v] = std::max(left[v], left[o.to] + 1);
+    });
+    if (o.to != no_value && terms[o.to] != 0)
+      parts[n] = whole * (terms[o.to] - 2) / (terms[o.to] - 1 + left[o.to]);
+    each_operand(o, [&](ValueId v) { part[v] = std::min(part[v], parts[n]); });
+  }
+  return parts;
+}
+
 /// List scheduling for few live values.
 class PressureScheduler {
  public:
-  PressureScheduler(const Block& block, std::span<const ValueId> roots)
+  /// `stages`: by operation; all ready operations of a stage precede those of later ones.
+  PressureScheduler(const Block& block, std::span<const ValueId> roots,
+                    std::vector<unsigned> stages)
       : b_(block),
         ops_(block.code),
+        stages_(std::move(stages)),
         dependences_(block),
         op_of_(block.values.size(), none),
         uses_left_(block.values.size()),
@@ -72,7 +102,7 @@ class PressureScheduler {
         entry_(ops_.size()),
         is_ready_(ops_.size()) {
     for (std::uint32_t k = 0; k < ops_.size(); ++k) {
-      op_of_[ops_[k].to] = k;
+      if (ops_[k].to != no_value) op_of_[ops_[k].to] = k;
       each_operand(ops_[k], [&](ValueId v) {
         ++uses_left_[v];
         if (readers_[v].empty() || readers_[v].back() != k) readers_[v].push_back(k);
@@ -107,6 +137,7 @@ class PressureScheduler {
 
   /// An operation that may be next; the least one is.
   struct Ready {
+    unsigned stage = 0;
     int growth = 0;
     unsigned rank = 0;
     std::uint32_t number = 0;  ///< number of operations that were ready before
@@ -115,7 +146,7 @@ class PressureScheduler {
   };
 
   void add_ready(std::uint32_t k) {
-    entry_[k] = {growth(k), rank_[k], next_number_++, k};
+    entry_[k] = {stages_[k], growth(k), rank_[k], next_number_++, k};
     ready_.insert(entry_[k]);
     is_ready_[k] = true;
   }
@@ -146,7 +177,8 @@ class PressureScheduler {
 
   /// Registers that an operation takes, less those that it frees.
   int growth(std::uint32_t k) const {
-    int sum = holds_register(ops_[k].to) && uses_left_[ops_[k].to] > 0 ? 1 : 0;
+    const ValueId to = ops_[k].to;
+    int sum = to != no_value && holds_register(to) && uses_left_[to] > 0 ? 1 : 0;
     std::array<ValueId, max_operands> seen{};
     std::size_t count = 0;
     each_operand(ops_[k], [&](ValueId v) {
@@ -161,6 +193,7 @@ class PressureScheduler {
 
   const Block& b_;
   const std::vector<Operation>& ops_;
+  const std::vector<unsigned> stages_;  ///< stage of each operation
   Dependences dependences_;
   std::vector<std::uint32_t> op_of_;                 ///< operation that makes each value
   std::vector<unsigned> uses_left_;                  ///< number of uses of each value that are left
@@ -185,6 +218,15 @@ std::vector<int> heights(const Block& block, const Dependences& dependences) {
   return height;
 }
 
+unsigned ordered_by_pressure(Block& block, std::span<const ValueId> roots,
+                             std::vector<unsigned> stages) {
+  std::vector<Operation> ordered;
+  ordered.reserve(block.code.size());
+  const unsigned most = PressureScheduler(block, roots, std::move(stages)).run(ordered);
+  block.code = std::move(ordered);
+  return most;
+}
+
 }  // namespace
 
 int latency(Op op) {
@@ -195,11 +237,13 @@ int latency(Op op) {
 }
 
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots) {
-  std::vector<Operation> ordered;
-  ordered.reserve(block.code.size());
-  const unsigned most = PressureScheduler(block, roots).run(ordered);
-  block.code = std::move(ordered);
-  return most;
+  return ordered_by_pressure(block, roots, std::vector<unsigned>(block.code.size(), 0));
+}
+
+void order_term_by_term(Block& block) {
+  std::vector<ValueId> roots;
+  for (const Carried& c : block.carried) roots.push_back(c.out);
+  ordered_by_pressure(block, roots, parts_of_sums(block));
 }
 
 int longest_way(const Block& block) {

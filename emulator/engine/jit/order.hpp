@@ -14,6 +14,10 @@ namespace gdr::jit {
 /// not count.
 unsigned order_for_registers(Block& block, std::span<const ValueId> roots);
 
+/// Orders a loop's operations for few live values, one term of its sums after the other: an
+/// iteration that adds terms of several sources has the values of one at a time.
+void order_term_by_term(Block& block);
+
 /// A list schedule for latencies: of the ready operations, the one with the longest critical path.
 /// A store stays behind all reads of its place that precede it. `window`: number of unscheduled
 /// operations, in the given order, that are considered; more overlap costs more registers.

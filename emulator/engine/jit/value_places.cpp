@@ -76,9 +76,10 @@ void ValuePlaces::place_in_register(ValueId v) {
     r = registers.find_free(is_home);
   }
   if (r == RegisterFile::none) {
-    // Prefers to evict values that are in memory.
+    // Prefers to evict values that are in memory, more so where a spill is instructions of its own.
+    const std::uint64_t reload_gain = target_.memory == MemoryOperands::None ? 128 : 32;
     r = registers.find_victim([&](ValueId other) {
-      return std::uint64_t{uses_.of(other)} * 2 + (value(other).in_memory ? 64 : 0);
+      return std::uint64_t{uses_.of(other)} + (value(other).in_memory ? reload_gain : 0);
     });
     evict(registers.holder(r));
   }

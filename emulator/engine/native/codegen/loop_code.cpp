@@ -19,6 +19,8 @@ bool moves_spill(const jit::Instruction& i) {
   return is_spilled(i.a) || is_spilled(i.to);
 }
 
+bool spills(const LoopCode& loop) { return std::ranges::any_of(loop.body.body, moves_spill); }
+
 }  // namespace
 
 jit::RegisterLimits register_limits(jit::VectorTarget target, const KernelCode& kernel) {
@@ -110,16 +112,34 @@ LoopCode LoopScheduler::plain_loop(const jit::Block& block) const {
   const double limit = target_.has_many_registers() ? 1.05 : 1.13;
   LoopCode few = loop_in_order(block);
   LoopCode overlapped = loop_in_latency_order(block, window);
-  // Hosts without operands in memory have no cheap spills: a wider or narrower window may need
-  // none.
-  if (target_.memory == jit::MemoryOperands::None &&
-      std::ranges::any_of(overlapped.body.body, moves_spill))
-    for (const std::size_t other : {12, 16, 32, 48, 64, 96}) {
-      LoopCode made = loop_in_latency_order(block, other);
-      if (cost_of(made.body.body) < cost_of(overlapped.body.body)) overlapped = std::move(made);
-    }
+  if (target_.memory == jit::MemoryOperands::None && spills(overlapped)) {
+    avoid_spills(block, limit, few, overlapped);
+    if (spills(overlapped) && !spills(few)) return few;
+  }
   const bool spills_too_much = cost_of(overlapped.body.body) > limit * cost_of(few.body.body);
   return spills_too_much ? few : overlapped;
+}
+
+/// Hosts without operands in memory have no cheap spills, but another order may need none: that of
+/// `block` for latencies in a wider or narrower window, or one term of sums after the other.
+/// `overlapped` becomes the first such code that costs at most `limit` times as much as few
+/// registers do, else the cheapest.
+void LoopScheduler::avoid_spills(const jit::Block& block, double limit, LoopCode& few,
+                                 LoopCode& overlapped) const {
+  jit::Block by_terms = block;
+  jit::order_term_by_term(by_terms);
+  LoopCode few_by_terms = loop_in_order(by_terms);
+  if (cost_of(few_by_terms.body.body) < cost_of(few.body.body)) few = std::move(few_by_terms);
+  const double max_cost = limit * cost_of(few.body.body);
+  const jit::Block* const orders[] = {&block, &by_terms};
+  for (const jit::Block* order : orders)
+    for (const std::size_t window : {24, 32, 48, 64, 96, 16, 12}) {
+      LoopCode made = loop_in_latency_order(*order, window);
+      const double cost = cost_of(made.body.body);
+      const bool is_good = !spills(made) && cost <= max_cost;
+      if (is_good || cost < cost_of(overlapped.body.body)) overlapped = std::move(made);
+      if (is_good) return;
+    }
 }
 
 LoopCode LoopScheduler::loop_in_latency_order(const jit::Block& block, std::size_t window) const {

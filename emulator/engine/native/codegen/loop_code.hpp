@@ -45,6 +45,8 @@ class LoopScheduler {
     return jit::allocate(block, target_, limits_, spills);
   }
   jit::AllocatedBlock allocated_loop(const jit::Block& block, jit::SpillArea& spills) const;
+  void avoid_spills(const jit::Block& block, double limit, LoopCode& few,
+                    LoopCode& overlapped) const;
   LoopCode loop_in_order(const jit::Block& block) const;
   LoopCode loop_in_latency_order(const jit::Block& block, std::size_t window) const;
   double cost_of(const std::vector<jit::Instruction>& code) const;
