@@ -18,7 +18,6 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/device/quantities.hpp"
 
 namespace gdr {
 
@@ -133,7 +132,9 @@ void refuse_missing(const LinkGroup& group, const std::vector<bool>& given) {
       missing += (missing.empty() ? "\"" : ", \"") + group.fields[k].name + "\"";
   if (!missing.empty())
     throw Error(ErrorCategory::Usage, "no array is given for " + std::string(group.role) + " " +
-                                          missing + "; every one needs values");
+                                          missing +
+                                          "; every one needs values, or an integer a default "
+                                          "value in its declaration");
 }
 
 /// An element of an input for messages: `"x"[5]`, or of an array `"x"[5, 1]`.
@@ -242,7 +243,6 @@ LinkGroup link_group(const Program& program, VarKind kind) {
       &layout.targets, &layout.sources, &layout.results, &layout.params, &layout.outputs};
   const std::uint32_t words[] = {layout.target_words, layout.source_words, layout.result_words, 0,
                                  layout.output_words};
-  const std::vector<InputQuantity> quantities = quantities_of(program);
   LinkGroup group;
   group.role = variable_keywords[static_cast<std::size_t>(kind)];
   group.words = words[static_cast<unsigned>(kind)];
@@ -251,7 +251,7 @@ LinkGroup link_group(const Program& program, VarKind kind) {
     const auto host = static_cast<HostNumber>(v.conversion.host);
     group.fields.push_back({v.name, host, f.half_word, f.half_words,
                             host == HostNumber::I64 && v.location.width == Width::Short,
-                            quantities[f.variable].default_value});
+                            v.default_value});
   }
   // The fields of a group are in the order of declaration, like the elements of an array.
   for (const VariableArray& array : program.arrays) {

@@ -14,7 +14,6 @@
 #include "kernels/compiler/compiler.hpp"
 #include "libgdr/device/image_check.hpp"
 #include "libgdr/device/names.hpp"
-#include "libgdr/device/quantities.hpp"
 
 namespace gdr {
 
@@ -54,7 +53,8 @@ class KernelSearch {
 
 namespace {
 
-KernelVariable describe(const Variable& v, InputQuantity quantity) {
+/// `component`: number of the variable among those of its kind and quantity.
+KernelVariable describe(const Variable& v, unsigned component) {
   KernelVariable out;
   out.name = v.name;
   out.role = static_cast<Role>(v.kind);
@@ -65,10 +65,10 @@ KernelVariable describe(const Variable& v, InputQuantity quantity) {
   if (v.kind == VarKind::Result || v.kind == VarKind::Output)
     out.reduction = reduce_names[static_cast<std::size_t>(v.reduce)];
   out.host_bytes = half_words(v.conversion, v.location.width) * sizeof(std::uint32_t);
-  out.default_value = quantity.default_value;
-  out.quantity = std::move(quantity.name);
-  out.component = quantity.component;
-  out.squared = quantity.squared;
+  out.default_value = v.default_value;
+  out.quantity = v.quantity;
+  out.component = component;
+  out.squared = v.squared;
   return out;
 }
 
@@ -82,9 +82,10 @@ Program checked(Result result) {
 std::shared_ptr<KernelData> described(Program program) {
   auto data = std::make_shared<KernelData>();
   data->object = write_object(program);
-  std::vector<InputQuantity> quantities = quantities_of(program);
-  for (std::size_t k = 0; k < program.variables.size(); ++k)
-    data->variables.push_back(describe(program.variables[k], std::move(quantities[k])));
+  std::map<std::pair<VarKind, std::string_view>, unsigned> components;
+  for (const Variable& v : program.variables)
+    data->variables.push_back(
+        describe(v, v.quantity.empty() ? 0 : components[{v.kind, v.quantity}]++));
   for (const VariableArray& a : program.arrays)
     data->arrays.push_back(
         {a.name, a.first, {a.sizes.begin(), a.sizes.end()}, a.count(), a.complex});

@@ -127,6 +127,17 @@ void set_parameters(Job& job, const Kernel& kernel, const KernelSettings& settin
   }
 }
 
+/// What to declare if some of these variables have no quantity.
+std::string undeclared_hint(const Kernel& kernel, const std::vector<std::string>& missing) {
+  const bool undeclared = std::ranges::any_of(kernel.variables(), [&](const KernelVariable& v) {
+    return v.quantity.empty() && std::ranges::find(missing, v.name) != missing.end();
+  });
+  if (!undeclared) return {};
+  return "; or, if a snapshot has the values, declare in the kernel which they are: `VARI xi, yi, "
+         "zi as pos;`, `VARJ mj as mass;`, `CONST eps2 as eps^2;` (in assembly `as pos` behind "
+         "each declaration)";
+}
+
 /// The result of that name, or null.
 const KernelVariable* find_result(const Kernel& kernel, const std::string& name) {
   for (const KernelVariable& v : kernel.variables())
@@ -252,8 +263,8 @@ std::vector<ForceDataset> kernel_forces(Device& device, const Kernel& kernel,
     throw Error(
         ErrorCategory::Usage,
         fmt::format("the kernel {} requires {}, which a snapshot does not contain; set a value "
-                    "for all particles with --set NAME=VALUE",
-                    kernel.name(), fmt::join(missing, ", ")));
+                    "for all particles with --set NAME=VALUE{}",
+                    kernel.name(), fmt::join(missing, ", "), undeclared_hint(kernel, missing)));
   std::vector<ForceDataset> list;
   std::vector<NamedResult> results;
   list.reserve(kernel.variables().size());

@@ -12,6 +12,7 @@ from ._diagnostics import Line, Marks
 from ._expressions import LANGUAGE_FUNCTIONS, find_intrinsic, subscripts
 from ._kernel import VariableNames
 from ._names import advice
+from ._quantities import endings
 from ._shapes import SHAPES, VECTORS, ShapeReader, Shapes, shape_of_constant
 from ._source import NotConstant, Source
 from ._statements import Statements, Translated
@@ -30,7 +31,9 @@ def unique(name: str, used: Set[str]) -> str:
 class TranslationUnit:
     """A kernel's function and the functions that it calls."""
 
-    def __init__(self, function: FunctionType, types: Mapping[str, str]) -> None:
+    def __init__(
+        self, function: FunctionType, types: Mapping[str, str], quantities: Mapping[str, str]
+    ) -> None:
         self._names_in_use = set(_RESERVED)
         self._translated: Dict[FunctionType, str] = {}
         #: Constant arrays that are read at a computed index, by name.
@@ -42,7 +45,7 @@ class TranslationUnit:
         self.python_names: Dict[str, str] = {}
         self.marks = Marks()
         self.shapes = Shapes()
-        self.kernel = KernelGenerator(function, types, self)
+        self.kernel = KernelGenerator(function, types, quantities, self)
         self.python_names.update(self.kernel.python_names())
         #: Origin of each line of the text.
         self.lines: Dict[int, Line] = {}
@@ -98,11 +101,16 @@ class KernelGenerator(Statements):
     """Translates the kernel's function of a target, a source and parameters."""
 
     def __init__(
-        self, function: FunctionType, types: Mapping[str, str], unit: TranslationUnit
+        self,
+        function: FunctionType,
+        types: Mapping[str, str],
+        quantities: Mapping[str, str],
+        unit: TranslationUnit,
     ) -> None:
         super().__init__(function, unit)
         self.types.update(types)
         self._given_types = set(types)
+        self._quantities = quantities
         self.names = VariableNames()
         #: Numbers of elements of results that are arrays, and results that are ints.
         self._counts: Dict[str, int] = {}
@@ -188,13 +196,15 @@ class KernelGenerator(Statements):
             ("CONST", None, self.names.params),
             ("VARI", self.target, self.names.targets),
             ("VARJ", self.other, self.names.sources),
-            ("VARF", self.target, self.names.results),
         ):
-            is_result = keyword == "VARF"
-            for name, symbol in table.items():
-                words = "int " if is_result and name in self._ints else self._type(name, particle)
-                size = f"[{self._counts[name]}]" if is_result and name in self._counts else ""
-                lines.append(f"{keyword} {words}{symbol}{size};")
+            types = {name: self._type(name, particle) for name in table}
+            kinds = {name: _kind(words) for name, words in types.items()}
+            ending = endings(keyword, kinds, self._quantities)
+            lines += [f"{keyword} {types[name]}{table[name]}{ending[name]};" for name in ending]
+        for name, symbol in self.names.results.items():
+            words = "int " if name in self._ints else self._type(name, self.target)
+            size = f"[{self._counts[name]}]" if name in self._counts else ""
+            lines.append(f"VARF {words}{symbol}{size};")
         typed = sorted(self.temporaries & set(self.types))
         return lines + [f"{self.types[name]} {self.symbols[name]};" for name in typed]
 
@@ -215,6 +225,11 @@ class KernelGenerator(Statements):
         if unknown:
             what = f"types: the kernel has no variable {', '.join(map(repr, unknown))}"
             raise ValueError(what + advice(unknown, sorted(known), self.types))
+        inputs = {*names.params, *names.targets, *names.sources}
+        unread = sorted(set(self._quantities) - inputs)
+        if unread:
+            what = f"quantities: the kernel has no input {', '.join(map(repr, unread))}"
+            raise ValueError(what + advice(unread, sorted(inputs), self._quantities))
 
     # -- particles ---------------------------------------------------------------------------
 
@@ -310,6 +325,12 @@ class KernelGenerator(Statements):
             self.source.fail(
                 node, f"a kernel cannot return a value; write {self.target}.name += ..."
             )
+
+
+def _kind(words: str) -> str:
+    """The shape in the words of a type, or "int" or "number"."""
+    shape = next((word for word in words.split() if word in SHAPES), "")
+    return shape or ("int" if "int" in words.split() else "number")
 
 
 class FunctionGenerator(Statements):

@@ -24,6 +24,7 @@ from ._arrays import integer
 from ._codegen import TranslationUnit
 from ._diagnostics import python_message
 from ._kernel import Kernel, VariableNames, from_object
+from ._quantities import checked
 from ._shapes import SHAPES
 from .errors import ProgramError
 from .results import ResultArrays
@@ -174,6 +175,7 @@ def kernel(function: Function) -> FunctionKernel: ...
 def kernel(
     *,
     types: Optional[Mapping[str, str]] = None,
+    quantities: Optional[Mapping[str, str]] = None,
     precision: str = "short",
     flops: Optional[float] = None,
     effort: int = 2,
@@ -184,6 +186,7 @@ def kernel(
     function: Optional[Function] = None,
     *,
     types: Optional[Mapping[str, str]] = None,
+    quantities: Optional[Mapping[str, str]] = None,
     precision: str = "short",
     flops: Optional[float] = None,
     effort: int = 2,
@@ -228,6 +231,14 @@ def kernel(
     read at an integer that depends on the pair, ``TABLE[int(x)]`` or ``TABLE[i.kind][j.kind]``,
     from 0 to its length less one.
 
+    Attributes with these names hold quantities, which the kernel's text declares for sums within a
+    cut-off, trees and ``gdr force``: the vector ``x``, or the numbers ``x``, ``y`` and ``z``
+    together, the position; ``v``, or ``vx``, ``vy`` and ``vz``, the velocity; ``ax``, ``ay`` and
+    ``az`` the acceleration; ``m`` the mass; the ints ``id``, which may then be left out, and
+    ``slot``, the index of the source; parameters ``eps`` and ``eps2`` the softening and its square.
+    ``quantities={"r": "pos", "s2": "eps^2"}`` gives the quantities of others. No result depends on
+    them.
+
     ``types`` gives the type of attributes, parameters and temporaries: ``{"id": "int", "dx":
     "long"}``; ``precision="long"`` makes long the default; ``flops`` is the number of operations of
     one interaction; ``effort``, from 0 to 9, is the effort of the search for a shorter loop
@@ -237,7 +248,8 @@ def kernel(
     ValueError for the arguments of the decorator.
     """
 
-    options = dict(types or {}), precision, flops, integer("effort", effort, 0, 9)
+    declared = dict(types or {}), checked(dict(quantities or {}))
+    options = *declared, precision, flops, integer("effort", effort, 0, 9)
     if function is None:
         return lambda f: _translate(f, *options)
     return _translate(function, *options)
@@ -246,6 +258,7 @@ def kernel(
 def _translate(
     function: Function,
     types: Dict[str, str],
+    quantities: Dict[str, str],
     precision: str,
     flops: Optional[float],
     effort: int,
@@ -266,7 +279,7 @@ def _translate(
                 f"types: {name!r}: expected 'long', 'short' or 'int', or a shape: 'vec2', 'vec3', "
                 f"'sym3', 'complex', 'long vec3' and the like, got {type_name!r}"
             )
-    unit = TranslationUnit(function, types)
+    unit = TranslationUnit(function, types, quantities)
     kernel = unit.kernel
     text = unit.text(precision, flops)
     try:

@@ -13,7 +13,7 @@ from . import _core
 from ._array_kinds import column_names
 from ._arrays import AnyArray, as_array, check_finite, check_shape, check_type, integer
 from ._arrays import floats, number, to_float64
-from ._names import advice
+from ._names import advice, undeclared
 from ._outputs import Outputs, arrays_to_fill
 from .errors import UsageError
 from .results import ResultArrays
@@ -362,6 +362,7 @@ def _check_known(
         return
     known = kernel.whole_names(kernel.names(role))
     text = f'unknown {_WORDS[role]} "{unknown[0]}"' + advice(unknown[:1], known, arrays)
+    text += undeclared(unknown[:1]) if known else ""
     raise UsageError(text if known else f"{text}: pass the number of {role}s instead of arrays")
 
 

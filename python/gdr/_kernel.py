@@ -20,7 +20,7 @@ from ._array_kinds import column_names
 from ._arrays import AnyArray, check_text, check_type, integer
 from ._display import html_table
 from ._interface import ArrayVariable, CompiledKernel, numbers_in, results_to_fill
-from ._names import advice, wrong_names
+from ._names import advice, undeclared, wrong_names
 from ._open import device_or_default
 from ._outputs import NEW_ARRAYS, Outputs
 from ._search import scheduled
@@ -459,7 +459,7 @@ class Kernel(CompiledKernel):
             parts = [f"missing params: {', '.join(missing)}"] if missing else []
             word = "unknown" if missing else "unknown params"
             parts += [f"{word}: {', '.join(unknown)}"] if unknown else []
-            text = "; ".join(parts) + advice(unknown, known)
+            text = "; ".join(parts) + advice(unknown, known) + undeclared(unknown)
             raise UsageError(f"kernel {self.name!r}: {text}")
         return given
 

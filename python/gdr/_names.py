@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import AbstractSet, Iterable, List, Sequence
 
+#: Words that stand for the variables that a kernel declares to hold these quantities.
+QUANTITIES = frozenset({"pos", "vel", "acc", "mass", "charge", "id", "index", "eps"})
+
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?``, or nothing if no known name is near."""
@@ -36,3 +39,10 @@ def advice(unknown: Sequence[str], known: Sequence[str], given: Iterable[str] = 
     free = [name for name in known if name not in set(given)]
     hints = "".join(suggestion(name, free) for name in unknown)
     return f"{hints} (known: {', '.join(known)})" if known else f"{hints} (there are none)"
+
+
+def undeclared(unknown: Iterable[str]) -> str:
+    """What to do about unknown names that are quantities, which no variable is declared to hold."""
+    names = [name for name in unknown if name in QUANTITIES]
+    declared = " and ".join(f"`as {name}`" for name in names)
+    return f"; declare the variables that hold it with {declared}" if names else ""

@@ -47,8 +47,8 @@ class PairSum:
 
     Parameters: ``kernel``, a kernel of the library (``gdr.lennard_jones``, or its name), a
     ``gdr.Kernel``, or a text of the kernel language, with three coordinates of targets and of
-    sources (``as pos``, or named ``xi yi zi`` and ``xj yj zj``). ``cutoff``: a radius for all targets, or one for each,
-    (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
+    sources (``as pos``, or those of ``@gdr.kernel``). ``cutoff``: a radius for all targets, or one
+    for each, (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
     box repeats along each, for all or for each of the three. ``skin``: how much farther than the
     cut-off the lists reach; they are used again until a particle has moved by half of it, 0 makes
     new lists in every call; by default at first 0.12 of the largest cut-off, later what is

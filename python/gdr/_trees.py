@@ -67,7 +67,7 @@ class TreeSum:
 
     Parameters: ``kernel``, a kernel of the library (``gdr.coulomb``, or its name), a
     ``gdr.Kernel``, or a text of the kernel language, with three coordinates of targets and of
-    sources (``as pos``, or named ``xi yi zi`` and ``xj yj zj``). ``accuracy``: the largest error of
+    sources (``as pos``, or those of ``@gdr.kernel``). ``accuracy``: the largest error of
     each result, root mean square over the targets, relative to that of the result. ``degree`` of
     the interpolation, 1 to 8, and ``theta``, the mean ratio of a cluster's radius and its distance
     below which it is replaced, above 0 and at most 0.75, are chosen; with a ``theta``, the accuracy

@@ -241,7 +241,7 @@ static void test_optional_ids(gdr_device* device) {
   int i;
   sources[1].name = "idj", sources[1].data = given, sources[1].type = GDR_I64;
   sources[1].stride = 0;
-  CHECK(gdr_kernel_compile("VARI xi; VARI int idi; VARJ xj; VARJ int idj; VARF f;\n"
+  CHECK(gdr_kernel_compile("VARI xi; VARI int idi = -1; VARJ xj; VARJ int idj = -2; VARF f;\n"
                            "VARF int own, others; f += xj - xi; own += idi; others += idj;",
                            "ids", &kernel) == GDR_OK);
   CHECK(gdr_job_create(device, kernel, &job) == GDR_OK);

@@ -90,11 +90,11 @@ TEST_CASE("without ids of targets, sources or both no pair is excluded") {
   CHECK(compute(none, none) == all);
 }
 
-TEST_CASE("the default ids are -1 of targets and -2 of sources, in every record") {
+TEST_CASE("declared default ids of targets and sources are in every record") {
   gdr::Device device = gdr::Device::open("exact:boards=2,chips=1,blocks=2,pes=2");
   gdr::Job job = device.job(gdr::Kernel::compile(R"(
-VARI long xi; VARI int idi;
-VARJ long xj; VARJ int idj;
+VARI long xi; VARI int idi = -1 as id;
+VARJ long xj; VARJ int idj = -2 as id;
 VARF long sum; VARF int targets; VARF int sources;
 sum += xj - xi;
 targets += idi;
@@ -168,7 +168,7 @@ TEST_CASE("sets and segments without ids have the default ones") {
   CHECK(compute(ids, ids) == others);
 }
 
-TEST_CASE("a kernel that declares quantities has no others by name") {
+TEST_CASE("a variable holds the quantity that its kernel declares, whatever its name") {
   const gdr::Kernel named = gdr::Kernel::compile(
       "VARI b, a as pos; VARI int star = -5 as id; VARI int idi; VARJ xj, mj; CONST eps2;\n"
       "VARF f; f += mj*(xj - a) + b*eps2 + star + idi;");
@@ -183,16 +183,14 @@ TEST_CASE("a kernel that declares quantities has no others by name") {
     CHECK(variable(named, name).quantity.empty());
     CHECK(!variable(named, name).default_value);
   }
-  // Without declarations the names tell it.
   const gdr::Kernel plain = gdr::Kernel::compile(
-      "VARI z, xi; VARI int slot; VARJ vyj, m; CONST eps2; VARF f;\n"
-      "f += m*(vyj - xi) + z*eps2 + slot;");
-  CHECK((variable(plain, "z").quantity == "pos" && variable(plain, "z").component == 2));
-  CHECK((variable(plain, "xi").quantity == "pos" && variable(plain, "xi").component == 0));
-  CHECK((variable(plain, "vyj").quantity == "vel" && variable(plain, "vyj").component == 1));
-  CHECK(variable(plain, "m").quantity == "mass");
-  CHECK(variable(plain, "slot").quantity == "index");
-  CHECK((variable(plain, "eps2").quantity == "eps" && variable(plain, "eps2").squared));
+      "VARI z, xi; VARI int slot, idi; VARJ vyj, m; VARJ int idj; CONST eps2; VARF f;\n"
+      "f += m*(vyj - xi) + z*eps2 + slot + idi - idj;");
+  for (const gdr::KernelVariable& v : plain.variables()) {
+    CAPTURE(v.name);
+    CHECK(v.quantity.empty());
+    CHECK((v.component == 0 && !v.squared && !v.default_value));
+  }
 }
 
 TEST_CASE("a job passes the default values that a kernel declares") {
@@ -225,17 +223,21 @@ TEST_CASE("every kernel of the library declares what its inputs are") {
   }
 }
 
-TEST_CASE("without declarations only the integers idi and idj have a default value") {
-  const gdr::Kernel gravity = gdr::Kernel::builtin("gravity");
-  for (const gdr::KernelVariable& v : gravity.variables()) {
-    CAPTURE(v.name);
-    CHECK(v.default_value.has_value() == (v.name == "idi" || v.name == "idj"));
-  }
+TEST_CASE("the structures of the library's kernels begin with the default ids") {
   CHECK(gdr::kernels::gravity::Target().idi == -1);
   CHECK(gdr::kernels::gravity::Source().idj == -2);
-  const gdr::Kernel floats = gdr::Kernel::compile("VARI idi; VARJ idj; VARF f; f += idj - idi;");
-  const gdr::Kernel swapped =
-      gdr::Kernel::compile("VARI int idj; VARJ int idi; VARF int f; f += idi - idj;");
-  for (const gdr::Kernel& kernel : {floats, swapped})
-    for (const gdr::KernelVariable& v : kernel.variables()) CHECK(!v.default_value);
+}
+
+TEST_CASE("a job without ids of a kernel that declares no default value names the missing arrays") {
+  gdr::Device device = gdr::Device::open("emulator:chips=1,blocks=1");
+  gdr::Job job = device.job(
+      gdr::Kernel::compile("VARI int idi; VARJ int idj; VARJ m; VARF f; f += idi != idj ? m : 0;"));
+  const std::vector<double> one(3, 1.0);
+  try {
+    job.sources(3, {{"m", one}});
+    FAIL("no error");
+  } catch (const gdr::Error& e) {
+    CHECK(std::string(e.what()).find("no array is given for jvar \"idj\"") != std::string::npos);
+    CHECK(std::string(e.what()).find("an integer a default value") != std::string::npos);
+  }
 }

@@ -433,7 +433,7 @@ TEST_CASE("particles in a plane, on a line and at two places have the sums of al
 TEST_CASE("lists of 1e5 particles at one place take little memory") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   const gdr::Kernel law =
-      gdr::Kernel::compile("VARI xi, yi, zi; VARJ xj, yj, zj; VARF int n; n += 1;");
+      gdr::Kernel::compile("VARI vec3 xi as pos; VARJ vec3 xj as pos; VARF int n; n += 1;");
   const std::size_t n = 100'000, m = 200;
   const std::vector<double> pos(3 * n, 0.125);
   std::vector<double> targets(3 * m, 0.125);
@@ -487,7 +487,7 @@ TEST_CASE("an infinite cut-off in open space means all pairs, in one list") {
 TEST_CASE("a law that is singular at distance zero does not meet the particle itself") {
   gdr::Device device = gdr::Device::open("emulator:engine=native");
   const gdr::Kernel law = gdr::Kernel::compile(
-      "VARI xi, yi, zi; VARJ xj, yj, zj, mj; VARF pot;\n"
+      "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ mj; VARF pot;\n"
       "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
       "pot -= mj*rsqrt(dx*dx + dy*dy + dz*dz);\n");
   gdr::PairSum sum(device, law, {.cutoff = {1.5}});
@@ -547,7 +547,7 @@ namespace {
 /// A law among particles that are nearer than the root of `rr` times some factor.
 gdr::Kernel law_within(const std::string& factor) {
   return gdr::Kernel::compile(
-      "precision long; VARI xi, yi, zi, rr; VARJ xj, yj, zj, qj;\n"
+      "precision long; VARI xi, yi, zi as pos; VARI rr; VARJ xj, yj, zj as pos; VARJ qj;\n"
       "VARF fx, u; VARF int n;\n"
       "dx = xj - xi; dy = yj - yi; dz = zj - zi;\n"
       "r2 = dx*dx + dy*dy + dz*dz;\n"
@@ -624,10 +624,15 @@ TEST_CASE("a kernel without a text, or without positions, cannot have a cut-off"
   const gdr::Kernel law = soft_law();
   const gdr::Kernel object = gdr::Kernel::from_object(law.object().data(), law.object().size());
   has_part(error_of([&] { static_cast<void>(object.with_cutoff()); }), "has no text");
-  const gdr::Kernel flat =
-      gdr::Kernel::compile("VARI xi, yi; VARJ xj, yj; VARF f; f += (xj - xi)*(yj - yi);");
+  const gdr::Kernel flat = gdr::Kernel::compile(
+      "VARI xi, yi as pos; VARJ xj, yj as pos; VARF f; f += (xj - xi)*(yj - yi);");
   has_part(error_of([&] { static_cast<void>(flat.with_cutoff()); }), "three of each");
+  const gdr::Kernel undeclared = gdr::Kernel::compile(
+      "VARI xi, yi, zi; VARJ xj, yj, zj; VARF f; f += (xj - xi)*(yj - yi)*(zj - zi);");
+  has_part(error_of([&] { static_cast<void>(undeclared.with_cutoff()); }),
+           "has 0 coordinates of targets and 0 of sources");
   const gdr::Kernel taken = gdr::Kernel::compile(
-      "VARI xi, yi, zi, cutoff_radius2; VARJ xj, yj, zj; VARF f; f += xj*cutoff_radius2;");
+      "VARI xi, yi, zi as pos; VARI cutoff_radius2; VARJ xj, yj, zj as pos; VARF f;\n"
+      "f += xj*cutoff_radius2;");
   has_part(error_of([&] { static_cast<void>(taken.with_cutoff()); }), "rename it");
 }

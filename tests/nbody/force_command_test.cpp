@@ -127,7 +127,8 @@ TEST_CASE("jerk, snap and user-defined results of two particles are correct") {
     CHECK(found.attribute("/", "softening") == std::vector<double>{0});
   }
   const std::string own = folder.make("spring.gdk",
-                                      "kernel spring; CONST k; VARI xi, hi; VARJ xj, mj;\n"
+                                      "kernel spring; CONST k; VARI xi as pos; VARI hi;\n"
+                                      "VARJ xj as pos; VARJ mj as mass;\n"
                                       "VARF stretch; VARF int others;\n"
                                       "stretch += k*mj*(xj - xi) + hi; others += 1;\n");
   outcome = run_gdr({"force", stars, "--eps", "0", "--G", "2", "--kernel", own, "--set", "k=3",
@@ -199,7 +200,7 @@ TEST_CASE("lists and arrays of a kernel are written as datasets with one row per
   }
   const std::string own =
       folder.make("moments.gdk",
-                  "kernel moments; VARI xi; VARJ xj; VARF f[2]; VARF least[2];\n"
+                  "kernel moments; VARI xi as pos; VARJ xj as pos; VARF f[2]; VARF least[2];\n"
                   "d = xj - xi; f[0] += d; f[1] += d*d;\n"
                   "if (d > 10) { least[0] min= d; }\nleast[1] min= d;\n");
   outcome = run_gdr({"force", line, "--eps", "0", "--kernel", own, "-o", out});
@@ -260,6 +261,13 @@ TEST_CASE("errors of gdr force set status and message and write no file") {
   fails(2, "requires cinv2, which a snapshot does not contain", with("gravity_1pn", "eps2=1"));
   fails(2, "requires qj", with("coulomb", "xi=1"));
   fails(1, "own.gdk", with(folder.make("own.gdk", "VARI x"), "x=1"));
+  // No name means a quantity, not even the usual ones.
+  const std::string undeclared = folder.make("undeclared.gdk",
+                                             "CONST eps2, k; VARI xi; VARJ xj, mj; VARF f;\n"
+                                             "f += k*mj*(xj - xi)*eps2;\n");
+  fails(2, "requires xj, mj, xi, eps2, which", with(undeclared, "k=1"));
+  fails(2, "`VARI xi, yi, zi as pos;`, `VARJ mj as mass;`, `CONST eps2 as eps^2;`",
+        with(undeclared, "k=1"));
   const std::string copy = folder.file("copy.hdf5");
   std::filesystem::copy_file(input, copy);
   fails(2, "is the input file", {copy, "--eps", "1", "-o", copy});

@@ -450,6 +450,96 @@ def test_tables_and_defaults_hold_in_jobs_sums_and_copies(rng):
     assert error(near.u, (0.5 * STEPS[np.minimum(r2.astype(int), 19)] * inside).sum(1)) < 1e-12
 
 
+def declarations(kernel):
+    return [line for line in kernel.text.splitlines() if line.startswith(("CONST", "VARI", "VARJ"))]
+
+
+def test_the_text_declares_the_quantities_of_usual_attributes():
+    assert declarations(gravity) == [
+        "VARI int idi = -1 as id;",
+        "VARI xi as pos;",
+        "VARI yi as pos;",
+        "VARI zi as pos;",
+        "VARJ int idj = -2 as id;",
+        "VARJ xj as pos;",
+        "VARJ yj as pos;",
+        "VARJ zj as pos;",
+        "VARJ mj as mass;",
+    ]
+
+    @gdr.kernel(types={"slot": "int", "v": "vec3", "m": "int"})
+    def reads_components_in_any_order(i, j, eps2, eps=0.5):
+        q = (j.z - i.z) * (j.x - i.x) * j.m + (j.y - i.y) * j.slot
+        i.f += (q * j.w + eps2 * eps) * np.dot(j.v, j.v) * j.vx
+
+    assert declarations(reads_components_in_any_order) == [
+        "CONST eps2 as eps^2;",
+        "CONST eps as eps;",
+        "VARI xi as pos;",
+        "VARI yi as pos;",
+        "VARI zi as pos;",
+        "VARJ xj as pos;",
+        "VARJ yj as pos;",
+        "VARJ zj as pos;",
+        "VARJ int mj;",
+        "VARJ int slotj as index;",
+        "VARJ wj;",
+        "VARJ vec3 vj as vel;",
+        "VARJ vxj;",
+    ]
+
+    @gdr.kernel(types={"x": "vec2"})
+    def flat(i, j):
+        i.f += np.dot(i.x, j.x) * j.y * j.id
+
+    assert declarations(flat) == ["VARI vec2 xi;", "VARJ vec2 xj;", "VARJ yj;", "VARJ idj;"]
+
+
+def test_quantities_of_other_attributes_are_given_to_the_decorator(rng):
+    @gdr.kernel(quantities={"r": "pos", "c": "pos", "s2": "eps^2"})
+    def law(i, j, s2):
+        d = j.c - i.r
+        i.f += d * j.x * math.sqrt(np.dot(d, d) + s2)
+
+    assert declarations(law) == [
+        "CONST s2 as eps^2;",
+        "VARI vec3 ri as pos;",
+        "VARJ vec3 cj as pos;",
+        "VARJ xj;",
+    ]
+    pos, x = rng.normal(size=(30, 3)), rng.normal(size=30)
+    found = gdr.PairSum(law, 1.5, skin=0, s2=0.5)(pos, sources={"x": x}).f
+    d = pos - pos[:, None]
+    r2 = (d**2).sum(2)
+    weight = np.where(r2 < 1.5**2, x * np.sqrt(r2 + 0.5), 0)
+    assert error(found, (d * weight[:, :, None]).sum(1)) < 1e-12
+    for quantities, message in (
+        ({"q": "pos"}, r"quantities: the kernel has no input 'q'.*\(known: c, r, s2, x\)"),
+        ({"f": "mass"}, "no input 'f'"),
+        ({"r": "pos^3"}, "quantities: 'r': expected the name of a quantity, .* got 'pos\\^3'"),
+        ({"r": 3}, "got 3"),
+        ({"r": "pos; x"}, "expected the name of a quantity"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            gdr.kernel(quantities=quantities)(law.function)
+
+
+def test_vectors_of_a_python_function_are_positions_in_sums_and_trees(rng):
+    @gdr.kernel
+    def soft(i, j, eps2=0.01):
+        d = j.x - i.x
+        i.f += j.q * d / (np.dot(d, d) + eps2)
+
+    pos, q = rng.normal(size=(50, 3)), rng.normal(size=50)
+    d = pos - pos[:, None]
+    r2 = (d**2).sum(2)
+    weights = q / (r2 + 0.01)
+    got = gdr.PairSum(soft, 2.0, skin=0)(pos, sources={"q": q}).f
+    assert error(got, (d * (weights * (r2 < 4))[:, :, None]).sum(1)) < 1e-12
+    got = soft.tree(eps2=0.01)(pos, sources={"q": q}).f
+    assert error(got, (d * weights[:, :, None]).sum(1)) < 1e-6
+
+
 def test_exponents_may_be_parameters_and_attributes(rng):
     @gdr.kernel
     def powers(i, j, n=2.5):

@@ -136,3 +136,24 @@ def test_softening_is_optional_everywhere(native, stars):
         found = kernel(targets={"pos": pos + 1}, sources=stars, device=native, **eps)
         right = gdr.gravity(pos, stars["mass"], 0.5 if eps else 0, pos + 1, device=native)
         assert np.array_equal(found.pot, right.pot)
+
+
+def test_names_of_quantities_that_no_variable_is_declared_to_hold(native, stars):
+    """Without declarations names such as xi and eps2 mean nothing, and errors say what to write."""
+    law = "CONST eps2; VARI xi, yi, zi; VARJ xj, yj, zj, mj; VARF f;"
+    kernel = gdr.compile(law + "f += mj*(xj - xi)*(yj - yi)*(zj - zi)*eps2;")
+    pos, mass = stars["pos"], stars["mass"]
+    targets = {"xi": pos[:, 0], "yi": pos[:, 1], "zi": pos[:, 2]}
+    sources = {"x": pos[:, 0], "y": pos[:, 1], "z": pos[:, 2], "m": mass}
+    wrong = [
+        ({"pos": pos}, sources, {"eps2": 1}, 'unknown ivar "pos".* declare .* `as pos`'),
+        (targets, {**sources, "mass": mass}, {"eps2": 1}, 'unknown jvar "mass".* `as mass`'),
+        (targets, sources, {}, "missing params: eps2"),
+        (targets, sources, {"eps": 1}, "missing params: eps2; unknown: eps.* `as eps`"),
+    ]
+    for of_targets, of_sources, params, message in wrong:
+        with pytest.raises(gdr.UsageError, match=message):
+            kernel(targets=of_targets, sources=of_sources, device=native, **params)
+    for sum_of_pairs in (lambda: gdr.PairSum(kernel, 1.0), lambda: gdr.TreeSum(kernel)):
+        with pytest.raises(gdr.UnsupportedError, match="declare them: `VARI xi, yi, zi as pos;"):
+            sum_of_pairs()

@@ -99,7 +99,7 @@ def test_the_name_of_a_kernel_of_the_library_is_a_law():
 
 
 def test_a_lattice_has_the_same_energy_in_any_number_of_cells():
-    law = "VARI xi,yi,zi; VARJ xj,yj,zj; VARF e; dx=xj-xi; dy=yj-yi; dz=zj-zi;"
+    law = "VARI xi,yi,zi as pos; VARJ xj,yj,zj as pos; VARF e; dx=xj-xi; dy=yj-yi; dz=zj-zi;"
     law += "e += exp(-(dx*dx + dy*dy + dz*dz));"
     one = gdr.PairSum(law, 6.0, box=(1, 1, 1))(np.zeros((1, 3)))
     cells = np.array(list(itertools.product(range(3), repeat=3)), float)
@@ -125,7 +125,7 @@ def test_a_python_function_is_a_law_with_its_own_names():
 
 def test_a_cutoff_longer_than_all_distances_means_all_pairs():
     pos = np.random.default_rng(2).normal(size=(100, 3))
-    law = "VARI xi,yi,zi; VARJ xj,yj,zj; VARF int n; n += 1;"
+    law = "VARI vec3 xi as pos; VARJ vec3 xj as pos; VARF int n; n += 1;"
     for cutoff in (1e3, 1e30, 1e200, np.inf):
         assert (gdr.PairSum(law, cutoff)(pos).n == 99).all()
 

@@ -133,7 +133,7 @@ def test_a_function_of_vectors_is_a_kernel(stars):
     assert error(r["acc"], direct_gravity(x, m, 0.1)[0]) < 1e-6
     assert error(r["spin"], np.cross(d, v[None]).sum(1)) < 1e-6
     assert error(r["radius"], np.linalg.norm(d, axis=2).sum(1)) < 1e-6
-    assert "VARI vec3 xi;" in plummer.text and "VARF radius;" in plummer.text
+    assert "VARI vec3 xi as pos;" in plummer.text and "VARF radius;" in plummer.text
 
 
 AXIS = np.array([0.0, 0.0, 2.0])

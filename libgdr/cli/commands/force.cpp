@@ -184,13 +184,12 @@ const Registration registration{
          "O(n log n): a tree replaces clusters of distant particles by a few. The error (root\n"
          "mean square) is measured on a sample of particles; the report and the attribute\n"
          "`error` of the file have it.\n\n"
-         "Other kernels declare what their variables hold: pos, vel, mass, id, index, acc (by\n"
-         "the kernel gravity), and eps. Without declarations they are found by name, with i or\n"
-         "j at the end: x y z, vx vy vz, m, id, slot, ax ay az, and eps2. Their results are\n"
-         "written as Acceleration, Potential, Jerk, Snap, PostNewtonian, or under their own\n"
-         "names; the elements of an array NAME as NAME (n, elements), the entries of a list as\n"
-         "NAME_list, -1 behind the last. Sources are numbered from 0 in the order of the\n"
-         "snapshot."}};
+         "Other kernels declare what their variables hold, as in `VARI xi, yi, zi as pos;`: pos,\n"
+         "vel, mass, id, index, acc (by the kernel gravity), and eps. Variables that declare\n"
+         "none of these need --set. Their results are written as Acceleration, Potential, Jerk,\n"
+         "Snap, PostNewtonian, or under their own names; the elements of an array NAME as NAME\n"
+         "(n, elements), the entries of a list as NAME_list, -1 behind the last. Sources are\n"
+         "numbered from 0 in the order of the snapshot."}};
 
 }  // namespace
 }  // namespace gdr::cli::force_command
