@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "bench/gravity_calls.hpp"
 #include "bench/measurement.hpp"
 #include "bench/timing.hpp"
 #include "bench/workload.hpp"
 #include "gdr/device.hpp"
-#include "gdr/kernel.hpp"
 
 namespace gdr::bench {
 namespace {
@@ -60,51 +60,28 @@ struct SmallSets {
       other_id.push_back(static_cast<std::int64_t>(i) + 1'000'000);
     }
   }
+  ParticleColumns columns() const {
+    return {x.data(),  y.data(),    z.data(),  vx.data(),      vy.data(),
+            vz.data(), mass.data(), id.data(), other_id.data()};
+  }
+
   std::vector<double> x, y, z, vx, vy, vz, mass;
   std::vector<std::int64_t> id, other_id;  ///< ids of sources and of targets: no pair is left out
 };
 
-/// A job that is called repeatedly, with new targets each time.
+/// The calls of a case.
 class SmallCalls {
  public:
   SmallCalls(const Context& context, const SmallSets& particles, const SmallCase& c)
       : SmallCalls(std::make_shared<Device>(open_device(context, c.engine, {}, c.threads)),
                    particles, c) {}
   SmallCalls(std::shared_ptr<Device> device, const SmallSets& particles, const SmallCase& c)
-      : p_(particles),
-        case_(c),
-        jerk_(std::string(c.kernel) != "gravity"),
-        device_(std::move(device)),
-        job_(device_->job(Kernel::builtin(c.kernel))),
-        results_(7, std::vector<double>(c.targets)) {
-    job_.set("eps2", 1e-4);
-    give_sources();
-  }
+      : new_sources_(c.new_sources),
+        calls_(std::move(device), c.kernel, c.targets, c.sources, particles.columns()) {}
 
   void call() {
-    if (case_.new_sources) give_sources();
-    if (jerk_) {
-      job_.targets(case_.targets, {{"xi", p_.x.data()},
-                                   {"yi", p_.y.data()},
-                                   {"zi", p_.z.data()},
-                                   {"vxi", p_.vx.data()},
-                                   {"vyi", p_.vy.data()},
-                                   {"vzi", p_.vz.data()},
-                                   {"idi", p_.other_id.data()}});
-      job_.run({{"ax", results_[0]},
-                {"ay", results_[1]},
-                {"az", results_[2]},
-                {"jx", results_[3]},
-                {"jy", results_[4]},
-                {"jz", results_[5]},
-                {"pot", results_[6]}});
-      return;
-    }
-    job_.targets(case_.targets, {{"xi", p_.x.data()},
-                                 {"yi", p_.y.data()},
-                                 {"zi", p_.z.data()},
-                                 {"idi", p_.other_id.data()}});
-    job_.run({{"ax", results_[0]}, {"ay", results_[1]}, {"az", results_[2]}, {"pot", results_[6]}});
+    if (new_sources_) calls_.set_sources();
+    calls_.call();
   }
 
   /// Median seconds of a call.
@@ -116,30 +93,8 @@ class SmallCalls {
   }
 
  private:
-  void give_sources() {
-    if (jerk_)
-      job_.sources(case_.sources, {{"xj", p_.x.data()},
-                                   {"yj", p_.y.data()},
-                                   {"zj", p_.z.data()},
-                                   {"mj", p_.mass.data()},
-                                   {"vxj", p_.vx.data()},
-                                   {"vyj", p_.vy.data()},
-                                   {"vzj", p_.vz.data()},
-                                   {"idj", p_.id.data()}});
-    else
-      job_.sources(case_.sources, {{"xj", p_.x.data()},
-                                   {"yj", p_.y.data()},
-                                   {"zj", p_.z.data()},
-                                   {"mj", p_.mass.data()},
-                                   {"idj", p_.id.data()}});
-  }
-
-  const SmallSets& p_;
-  const SmallCase case_;
-  const bool jerk_;
-  std::shared_ptr<Device> device_;
-  Job job_;
-  std::vector<std::vector<double>> results_;
+  const bool new_sources_;
+  GravityCalls calls_;
 };
 
 double interactions(const SmallCase& c) {

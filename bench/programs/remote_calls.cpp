@@ -15,15 +15,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/gravity_calls.hpp"
 #include "emulator/host/parse_number.hpp"
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/device.hpp"
 #include "gdr/error.hpp"
-#include "gdr/kernel.hpp"
 
 namespace {
 
@@ -115,37 +117,15 @@ class Calls {
  public:
   explicit Calls(const std::string& name)
       : name_(name),
-        device_(gdr::Device::open(name)),
-        job_(device_.job(gdr::Kernel::builtin("gravity_jerk"))) {
-    job_.set("eps2", 1e-4);
-    job_.sources(2, {{"xj", x_},
-                     {"yj", x_ + 1},
-                     {"zj", x_ + 2},
-                     {"mj", x_ + 3},
-                     {"vxj", x_},
-                     {"vyj", x_ + 1},
-                     {"vzj", x_ + 2},
-                     {"idj", ids_}});
-  }
+        calls_(std::make_shared<gdr::Device>(gdr::Device::open(name)), "gravity_jerk", 2, 2,
+               {x_.get(), x_.get() + 1, x_.get() + 2, x_.get(), x_.get() + 1, x_.get() + 2,
+                x_.get() + 3, ids, ids + 2}) {}
 
   void run(bool counts) {
     for (unsigned k = 0; k < turn; ++k) {
       x_[0] += 1e-3;
       const gdr::Stopwatch time;
-      job_.targets(2, {{"xi", x_},
-                       {"yi", x_ + 1},
-                       {"zi", x_ + 2},
-                       {"vxi", x_},
-                       {"vyi", x_ + 1},
-                       {"vzi", x_ + 2},
-                       {"idi", ids_ + 2}});
-      job_.run({{"ax", results_[0]},
-                {"ay", results_[1]},
-                {"az", results_[2]},
-                {"jx", results_[3]},
-                {"jy", results_[4]},
-                {"jz", results_[5]},
-                {"pot", results_[6]}});
+      calls_.call();
       if (counts) seconds_.push_back(time.seconds());
     }
   }
@@ -153,12 +133,10 @@ class Calls {
   void report(double floor) const { print_times(name_, Times(seconds_), floor); }
 
  private:
+  static constexpr std::int64_t ids[] = {1, 2, 3, 4};
   std::string name_;
-  double x_[8] = {0.1, 0.7, 0.3, 0.9, 0.2, 0.5, 0.8, 0.4};
-  std::int64_t ids_[4] = {1, 2, 3, 4};
-  std::vector<std::vector<double>> results_ = std::vector<std::vector<double>>(7, {0, 0});
-  gdr::Device device_;
-  gdr::Job job_;
+  std::unique_ptr<double[]> x_{new double[]{0.1, 0.7, 0.3, 0.9, 0.2, 0.5, 0.8, 0.4}};
+  gdr::bench::GravityCalls calls_;
   std::vector<double> seconds_;
 };
 
