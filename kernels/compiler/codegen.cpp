@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include "kernels/compiler/ir/capacity.hpp"
 #include "kernels/compiler/lower/lower.hpp"
-#include "kernels/compiler/schedule/schedule.hpp"
+#include "kernels/compiler/schedule/prologue.hpp"
 #include "kernels/compiler/schedule/search.hpp"
+#include "kernels/compiler/source_excerpts.hpp"
 
 namespace gdr::kc {
 namespace {
@@ -31,12 +30,6 @@ constexpr std::size_t max_pipelined_ops = 600;
 /// The computing time of the search by effort, relative to the default. Effort 0 has a tenth of it
 /// to find a first schedule, which is the result.
 constexpr std::array<double, 10> effort_factors{0.1, 0.4, 1, 2, 4, 8, 16, 32, 64, 128};
-
-/// A way of pipelining.
-struct PipelineMode {
-  unsigned unroll, max_stages;
-  bool prologue_predicated;
-};
 
 /// Addresses of the source variables: longs first.
 ItemLayout lay_out_item(const Graph& graph) {
@@ -62,26 +55,16 @@ struct ItemLimits {
 /// A loop with a way of pipelining it.
 struct Variant {
   CompiledLoop compiled;
-  PipelineMode mode{1, 1, false};
-  std::vector<bool> prologue_predicated;  ///< operations that must not execute for missing items
-  bool more_may_help = true;              ///< the loop may fit if more values are rematerialized
+  PipelineMode mode = unpipelined_mode;
+  std::vector<bool> suppressed;  ///< operations that must not execute for missing items
+  bool more_may_help = true;     ///< the loop may fit if more values are rematerialized
 };
 
 class CodeGenerator {
  public:
   CodeGenerator(const CompileOptions& options, std::span<const SourceText> sources,
                 CompiledKernel& out)
-      : options_(options), out_(out) {
-    for (const SourceText& source : sources) {
-      std::vector<std::string_view>& lines = lines_.emplace_back();
-      std::string_view text = source.text;
-      for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(end + 1);
-      }
-      lines.push_back(text);
-    }
-  }
+      : options_(options), out_(out), excerpts_(sources) {}
 
   void run(const Graph& graph) {
     out_.graph = graph;
@@ -209,12 +192,8 @@ class CodeGenerator {
       return keep_failure(elements);
     }
     first.compiled.zeroed_in_pads = neutral_field(first.compiled.loop);
-    const PipelineMode modes[] = {{first.compiled.zeroed_in_pads == none ? 1U : 2U, 3, false},
-                                  {1, 2, true}};
-    for (const PipelineMode& mode : modes) {
-      if (mode.prologue_predicated && (!closed_masks_suffice(first.compiled.loop) ||
-                                       is_missing_item_neutral(first.compiled.loop)))
-        continue;
+    for (const PipelineMode& mode :
+         pipeline_modes(first.compiled.loop, first.compiled.zeroed_in_pads)) {
       auto variant = std::make_unique<Variant>(first);
       variant->compiled.problem.loop = &variant->compiled.loop;
       set_mode(*variant, mode);
@@ -264,7 +243,7 @@ class CodeGenerator {
     const Schedule schedule = list_schedule(c.loop, c.problem.register_shorts);
     c.problem.field_word.resize(c.loop.values.size(), 0);
     c.problem.field_half.resize(c.loop.values.size(), 0);
-    set_mode(v, {1, 1, false});
+    set_mode(v, unpipelined_mode);
     if (!is_usable(v, schedule)) return false;
     return true;
   }
@@ -288,7 +267,7 @@ class CodeGenerator {
       if (c.rematerialized == 0) return false;
     }
     if (limits.masks != no_limit) c.stored_conditions = store_conditions(c.loop, limits.masks);
-    for (MachineOp& op : c.loop.ops) op.text = excerpt(op.where);
+    for (MachineOp& op : c.loop.ops) op.text = excerpts_.at(op.where);
     Problem& p = c.problem;
     p.loop = &c.loop;
     p.stop = options_.stop;
@@ -296,7 +275,7 @@ class CodeGenerator {
     p.register_shorts = 2 * options_.geometry.register_words;
     p.local_shorts = 2 * options_.geometry.local_words;
     set_blocks(c, elements);
-    mark_prologue_predicated(v);
+    v.suppressed = suppressed_operations(c.loop);
     return true;
   }
 
@@ -353,25 +332,12 @@ class CodeGenerator {
     return fits;
   }
 
-  /// The source characters of a range: one line, truncated.
-  std::string excerpt(const SourceRange& at) {
-    if (at.line == 0 || at.file >= lines_.size() || at.line > lines_[at.file].size()) return {};
-    const std::string_view text = lines_[at.file][at.line - 1];
-    if (at.column == 0 || at.column > text.size()) return {};
-    constexpr std::size_t longest = 28;
-    std::string out(text.substr(at.column - 1, at.column_end - at.column));
-    for (char& c : out)
-      if (static_cast<unsigned char>(c) < ' ') c = ' ';
-    if (out.size() > longest) out = out.substr(0, longest - 3) + "...";
-    return out;
-  }
-
   static void set_mode(Variant& v, const PipelineMode& mode) {
     v.mode = mode;
     Problem& p = v.compiled.problem;
     p.unroll = mode.unroll;
     p.max_stages = mode.max_stages;
-    p.prologue_predicated = mode.prologue_predicated ? v.prologue_predicated : std::vector<bool>{};
+    p.prologue_predicated = mode.prologue_predicated ? v.suppressed : std::vector<bool>{};
   }
 
   void set_blocks(CompiledLoop& c, unsigned elements) const {
@@ -395,46 +361,6 @@ class CodeGenerator {
     std::erase_if(p.blocks, [](const Block& b) { return b.fields.empty(); });
   }
 
-  /// Find the operations that the prologue predicate suppresses for a nonexistent item:
-  /// contributions, and the first one that sets a mask. Later ones that set it have a predicate of
-  /// their own; whether they keep it closed depends on the schedule (prologue_is_neutral).
-  static void mark_prologue_predicated(Variant& v) {
-    const MachineLoop& loop = v.compiled.loop;
-    v.prologue_predicated.assign(loop.ops.size(), false);
-    for (std::size_t i = 0; i < loop.ops.size(); ++i) {
-      const MachineOp& op = loop.ops[i];
-      const bool result = op.out != none && loop.value(op.out).origin == Origin::Accumulator;
-      v.prologue_predicated[i] = (result || op.list != none) && op.predicate == none;
-    }
-    for (const MachineMask& m : loop.masks)
-      if (!m.defs.empty()) v.prologue_predicated[index(m.defs.front())] = true;
-  }
-
-  /// Whether no contribution executes where its mask is closed. A prologue predicate keeps masks
-  /// closed for a nonexistent item, so it could not suppress such a contribution (an `else`).
-  static bool closed_masks_suffice(const MachineLoop& loop) {
-    return std::none_of(loop.ops.begin(), loop.ops.end(), [&](const MachineOp& op) {
-      const bool contributes =
-          op.list != none || (op.out != none && loop.value(op.out).origin == Origin::Accumulator);
-      return contributes && op.predicate != none &&
-             op.predicate_value == loop.mask(op.predicate).off;
-    });
-  }
-
-  /// Whether one instruction would combine a suppressed contribution of the previous item with an
-  /// unsuppressed one of the current item.
-  static bool prologue_predicates_conflict(const Variant& v, const Schedule& schedule) {
-    const auto ii = static_cast<int>(schedule.ii);
-    std::vector<int> max_stages(schedule.ii, -1);
-    for (std::size_t i = 0; i < v.prologue_predicated.size(); ++i) {
-      if (!v.prologue_predicated[i] || !schedule.active[i]) continue;
-      int& stage = max_stages[index(schedule.time[i] % ii)];
-      if (stage >= 0 && stage != schedule.time[i] / ii) return true;
-      stage = schedule.time[i] / ii;
-    }
-    return false;
-  }
-
   /// Whether a schedule has a correct prologue and can be allocated; if so it becomes the current
   /// one. Whether the prologue is correct depends on the operations of each stage, so that a
   /// schedule that starts some instructions later may be usable if this one is not.
@@ -442,10 +368,10 @@ class CodeGenerator {
     CompiledLoop& c = v.compiled;
     const unsigned unroll = required_unroll(c.problem, schedule);
     if (unroll > v.mode.unroll) return false;
-    const Shifts shifts = possible_shifts(v, schedule);
+    const Shifts shifts = possible_shifts(c.loop, schedule, v.mode.max_stages);
     shift(schedule, shifts.least);
     for (int k = shifts.least; k <= shifts.most; ++k, shift(schedule, 1)) {
-      if (!has_correct_prologue(v, schedule, unroll)) continue;
+      if (!has_correct_prologue(c.loop, schedule, unroll, c.problem.prologue_predicated)) continue;
       auto allocation =
           allocate(c.problem, schedule, options_.geometry, unroll, out_.graph, failure_);
       if (!allocation) return false;
@@ -460,46 +386,10 @@ class CodeGenerator {
     return false;
   }
 
-  struct Shifts {
-    int least, most;
-  };
-  /// Instructions by which all operations can issue later, while fields are loaded in the first
-  /// stage.
-  static Shifts possible_shifts(const Variant& v, const Schedule& s) {
-    const MachineLoop& loop = v.compiled.loop;
-    int first = std::numeric_limits<int>::max(), last_load = 0, last = 0;
-    for (std::size_t i = 0; i < s.time.size(); ++i) {
-      if (!s.active[i]) continue;
-      first = std::min(first, s.time[i]);
-      last = std::max(last, s.time[i]);
-      const bool loads = i >= loop.ops.size() || loop.ops[i].field != none;
-      if (loads) last_load = std::max(last_load, s.time[i]);
-    }
-    const auto ii = static_cast<int>(s.ii);
-    const int end = ii * static_cast<int>(v.mode.max_stages);
-    return {-first, std::max(-first, std::min(ii - 1 - last_load, end - 1 - last))};
-  }
-  static void shift(Schedule& s, int instructions) {
-    for (std::size_t i = 0; i < s.time.size(); ++i)
-      if (s.active[i]) s.time[i] += instructions;
-  }
-
-  static bool has_correct_prologue(const Variant& v, const Schedule& schedule, unsigned unroll) {
-    const MachineLoop& loop = v.compiled.loop;
-    const int ii = static_cast<int>(schedule.ii);
-    const BodyTimes times{ii * static_cast<int>(unroll), ii};
-    const int stages = stage_count(loop, schedule, times);
-    if (stages == 1) return true;
-    if (v.mode.prologue_predicated && (stages > 2 || prologue_predicates_conflict(v, schedule)))
-      return false;
-    return prologue_is_neutral(loop, schedule, times, unroll,
-                               v.compiled.problem.prologue_predicated);
-  }
-
   const CompileOptions& options_;
   CompiledKernel& out_;
+  const SourceExcerpts excerpts_;
   bool found_ = false;
-  std::vector<std::vector<std::string_view>> lines_;   ///< lines of each source
   Diagnostic failure_;                                 ///< why the last candidate failed
   std::array<Diagnostic, max_elements + 2> failures_;  ///< why this number of targets failed
 };

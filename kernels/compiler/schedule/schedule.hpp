@@ -73,7 +73,7 @@ struct Problem {
   std::vector<std::uint32_t> field_word;  ///< long word of each field in the item
   std::vector<int> field_half;            ///< 1 for fields in the lower half of that word
   /// Operations that cannot share an instruction with others, because the prologue suppresses them
-  /// for nonexistent items (see pipeline.hpp).
+  /// for nonexistent items (see prologue.hpp).
   std::vector<bool> prologue_predicated;
   std::stop_token stop;  ///< cancellation
 };
