@@ -185,7 +185,7 @@ struct Gravity::Impl {
     if (ranks != nullptr) {
       report = run_on_ranks(in, options, out.acceleration, out.potential);
     } else if (is_valid(in, core->threads)) {
-      check_distances(in);
+      check_distances(in, core->threads);
       reserve_ids(in.n_sources);
       assign_ids(in.n_sources);
       const auto direct = [&](std::span<const std::uint32_t> targets, double* result) {
@@ -209,7 +209,7 @@ struct Gravity::Impl {
       ranks->gather(&is_good, 1, valid.data());
       if (std::ranges::find(valid, 0) != valid.end()) return {};
       collectively(ranks, [&] {
-        check_distances(own);
+        check_distances(own, core->threads);
         reserve_ids(own.n_sources);
       });
       assign_ids(own.n_sources);
@@ -238,8 +238,10 @@ struct Gravity::Impl {
     const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
     const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
     collectively(ranks, [&] {
-      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources});
-      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
+      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources},
+                           core->threads);
+      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources},
+                           core->threads);
     });
   }
   /// Checks the arguments of direct sums.
@@ -248,7 +250,7 @@ struct Gravity::Impl {
     if (!in.same) check_particle_pointers(in.n_targets, in.target, in.target, "targets");
     check_particle_pointers(in.n_sources, in.source, in.mass, sources);
     checked_square(in.softening);
-    check_distances(in);
+    check_distances(in, core->threads);
     if (!in.same && no_ids.size() < in.n_targets) no_ids.resize(in.n_targets, -1);
     reserve_ids(in.n_sources);
   }

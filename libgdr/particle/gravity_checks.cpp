@@ -14,6 +14,7 @@
 #include "gdr/error.hpp"
 #include "libgdr/device/columns.hpp"
 #include "libgdr/particle/overflow_diagnosis.hpp"
+#include "libgdr/tree/size_range.hpp"
 
 namespace gdr {
 namespace {
@@ -36,6 +37,7 @@ double checked_square(double eps) {
 namespace {
 
 constexpr double min_square = std::numeric_limits<double>::min();
+const double reach_of_axis = std::sqrt(min_square) * 0x1p54;
 
 /// Whether the square of a distance other than 0 is too small for a double.
 bool is_lost(const double* a, const double* b) {
@@ -51,12 +53,11 @@ bool is_lost(const double* a, const double* b) {
 /// Particles with a coordinate so small, but not 0, that it may differ from another one by less
 /// than the root of the least square: doubles that differ, differ by 2^-53 of their size.
 std::vector<std::size_t> near_an_axis(std::size_t n, const double* x) {
-  const double bound = std::sqrt(min_square) * 0x1p54;
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < n; ++i) {
     bool small = false;
     for (std::size_t k = 0; k < 3; ++k)
-      small |= std::abs(x[3 * i + k]) < bound && x[3 * i + k] != 0;
+      small |= std::abs(x[3 * i + k]) < reach_of_axis && x[3 * i + k] != 0;
     if (small) found.push_back(i);
   }
   return found;
@@ -96,19 +97,27 @@ void find_lost_pair(const tree::GravityInput& in, const std::vector<std::size_t>
 
 }  // namespace
 
-void check_distances(const tree::GravityInput& in) {
-  const auto check = [](const char* what, std::span<const double> position) {
+void check_distances(const tree::GravityInput& in, unsigned threads) {
+  const std::span<const double> sources{in.source, 3 * in.n_sources};
+  const std::span<const double> targets{in.target, 3 * in.n_targets};
+  const auto check = [](const char* what, std::span<const double> position,
+                        const tree::SizeRange& sizes) {
+    if (sizes.most <= max_coordinate) return;
     const std::optional<std::size_t> far = find_far_particle(position);
     // Infinite coordinates have an error of their own.
     if (far && std::ranges::all_of(position.subspan(3 * *far, 3),
                                    [](double x) { return std::isfinite(x); }))
       input_error("the acceleration cannot be computed: " + describe_overflow(what, position));
   };
-  check(in.same ? "particle" : "source", {in.source, 3 * in.n_sources});
-  if (!in.same) check("target", {in.target, 3 * in.n_targets});
+  const tree::SizeRange of_sources = tree::size_range(sources, threads);
+  const tree::SizeRange of_targets = in.same ? of_sources : tree::size_range(targets, threads);
+  check(in.same ? "particle" : "source", sources, of_sources);
+  if (!in.same) check("target", targets, of_targets);
   if (in.softening > 0) return;
-  find_lost_pair(in, near_an_axis(in.n_sources, in.source), false);
-  if (!in.same) find_lost_pair(in, near_an_axis(in.n_targets, in.target), true);
+  if (of_sources.least < reach_of_axis)
+    find_lost_pair(in, near_an_axis(in.n_sources, in.source), false);
+  if (!in.same && of_targets.least < reach_of_axis)
+    find_lost_pair(in, near_an_axis(in.n_targets, in.target), true);
 }
 
 void check_particle_pointers(std::size_t n, const double* position, const double* mass,
@@ -129,23 +138,6 @@ void name_bad_particle(std::size_t n, const double* position, const double* mass
   }
 }
 
-void check_finite_results(std::size_t n, const double* values, std::size_t each, const char* what,
-                          std::initializer_list<NamedPositions> positions) {
-  if (values == nullptr) return;
-  FiniteTest<double> test;
-  for (std::size_t k = 0; k < each * n; ++k) test.add(values[k]);
-  if (test.all_good()) return;
-  for (const NamedPositions& p : positions)
-    if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
-      input_error(std::string("the ") + what + " is not finite: " + cause);
-  for (std::size_t k = 0; k < each * n; ++k)
-    if (!std::isfinite(values[k]))
-      input_error(
-          std::string("the ") + what + " of particle " + std::to_string(k / each) +
-          " is not finite: the particle is too close to another one, or positions and masses "
-          "exceed the range of the chip's numbers; use a softening, or scale the units");
-}
-
 namespace {
 
 /// Whether n numbers are finite, or there are none.
@@ -162,6 +154,20 @@ bool finite_numbers(const double* x, std::size_t n, unsigned threads) {
 }
 
 }  // namespace
+
+void check_finite_results(std::size_t n, const double* values, std::size_t each, const char* what,
+                          std::initializer_list<NamedPositions> positions, unsigned threads) {
+  if (finite_numbers(values, each * n, threads)) return;
+  for (const NamedPositions& p : positions)
+    if (const std::string cause = describe_overflow(p.what, p.position); !cause.empty())
+      input_error(std::string("the ") + what + " is not finite: " + cause);
+  for (std::size_t k = 0; k < each * n; ++k)
+    if (!std::isfinite(values[k]))
+      input_error(
+          std::string("the ") + what + " of particle " + std::to_string(k / each) +
+          " is not finite: the particle is too close to another one, or positions and masses "
+          "exceed the range of the chip's numbers; use a softening, or scale the units");
+}
 
 bool all_finite(const tree::GravityInput& in, unsigned threads) {
   const auto finite = [&](const double* x, std::size_t n) { return finite_numbers(x, n, threads); };

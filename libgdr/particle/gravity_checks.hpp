@@ -18,7 +18,7 @@ double checked_square(double eps);
 /// Throws Error (Input) for a particle that is so distant that squares of distances to it overflow,
 /// and for two without softening that are so near that the square of their distance is below the
 /// normal numbers, with which they would count as coincident.
-void check_distances(const tree::GravityInput& in);
+void check_distances(const tree::GravityInput& in, unsigned threads);
 
 /// Throws Error (Usage) for null pointers; `what` is the name of the particles.
 void check_particle_pointers(std::size_t n, const double* position, const double* mass,
@@ -36,7 +36,7 @@ struct NamedPositions {
 
 /// Throws Error (Input) for a result that is not finite; `each` values per particle.
 void check_finite_results(std::size_t n, const double* values, std::size_t each, const char* what,
-                          std::initializer_list<NamedPositions> positions);
+                          std::initializer_list<NamedPositions> positions, unsigned threads);
 
 /// Whether all numbers of the arrays are finite.
 bool all_finite(const tree::GravityInput& in, unsigned threads);

@@ -126,7 +126,7 @@ struct GravityJerk::Impl {
     check_particle_pointers(in.n_sources, in.source, in.mass, "sources");
     check_particle_pointers(in.n_sources, in.source, in.source_velocity, "sources");
     checked_square(in.softening);
-    if (all_finite(in, core->threads)) return check_distances(in);
+    if (all_finite(in, core->threads)) return check_distances(in, core->threads);
     name_bad_particle(in.n_targets, in.target, nullptr, target);
     name_bad_velocity(in.n_targets, in.target_velocity, target);
     name_bad_particle(in.n_sources, in.source, in.mass, source);
@@ -176,9 +176,11 @@ struct GravityJerk::Impl {
     const NamedPositions targets{in.same ? "particle" : "target", {in.target, 3 * in.n_targets}};
     const NamedPositions sources{in.same ? "particle" : "source", {in.source, 3 * in.n_sources}};
     collectively(ranks, [&] {
-      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources});
-      check_finite_results(in.n_targets, out.jerk, 3, "jerk", {targets, sources});
-      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources});
+      check_finite_results(in.n_targets, out.acceleration, 3, "acceleration", {targets, sources},
+                           core->threads);
+      check_finite_results(in.n_targets, out.jerk, 3, "jerk", {targets, sources}, core->threads);
+      check_finite_results(in.n_targets, out.potential, 1, "potential", {targets, sources},
+                           core->threads);
     });
     return report;
   }

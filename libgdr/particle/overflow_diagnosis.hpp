@@ -9,12 +9,15 @@
 
 namespace gdr {
 
-/// The first particle that is so distant that squared distances to it may exceed the chip's range
-/// (2^1023), so that the forces on all others overflow. `position` holds triples.
+/// Squares of distances to a particle with a larger coordinate may exceed the chip's range
+/// (2^1023): (2 * 2^510)^2 * 3 is still within.
+constexpr double max_coordinate = 0x1p510;
+
+/// The first particle that is so distant that the forces on all others overflow. `position` holds
+/// triples.
 inline std::optional<std::size_t> find_far_particle(std::span<const double> position) {
-  constexpr double limit = 0x1p510;  // (2 * 2^510)^2 * 3 is still in range
   for (std::size_t k = 0; k < position.size(); ++k)
-    if (std::abs(position[k]) > limit) return k / 3;
+    if (std::abs(position[k]) > max_coordinate) return k / 3;
   return std::nullopt;
 }
 

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "emulator/host/for_blocks.hpp"
 #include "gdr/error.hpp"
 #include "libgdr/tree/choice_costs.hpp"
 #include "libgdr/tree/designs.hpp"
 #include "libgdr/tree/harmonics.hpp"
 #include "libgdr/tree/sample.hpp"
+#include "libgdr/tree/size_range.hpp"
 #include "libgdr/tree/sources.hpp"
 
 namespace gdr::tree {
@@ -38,17 +38,6 @@ constexpr double min_accuracy_of_proxies = 5e-4;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorCategory::Usage, "TreeOptions: " + what);
-}
-
-double largest_size(const double* values, std::size_t n, unsigned threads) {
-  constexpr std::size_t each = 1 << 14;
-  std::vector<double> parts((n + each - 1) / each);
-  for_blocks(n, each, threads, [&](std::size_t first, std::size_t last) {
-    double largest = 0;
-    for (std::size_t k = first; k < last; ++k) largest = std::max(largest, std::abs(values[k]));
-    parts[first / each] = largest;
-  });
-  return parts.empty() ? 0 : *std::ranges::max_element(parts);
 }
 
 }  // namespace
@@ -79,17 +68,21 @@ bool in_range(const GravityInput& in, unsigned threads) {
   constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
   if (in.n_sources > most || in.n_targets > most) return false;
   const auto size = [&](const double* values, std::size_t n) {
-    return values == nullptr ? 0 : largest_size(values, n, threads);
+    return values == nullptr ? 0 : size_range({values, n}, threads).most;
+  };
+  const auto size_of_both = [&](const double* sources, const double* targets) {
+    const double of_sources = size(sources, 3 * in.n_sources);
+    return in.same ? of_sources : std::max(of_sources, size(targets, 3 * in.n_targets));
   };
   const double mass = static_cast<double>(in.n_sources) * size(in.mass, in.n_sources);
-  const double at = std::max(size(in.source, 3 * in.n_sources), size(in.target, 3 * in.n_targets));
-  const double speed = std::max(size(in.source_velocity, 3 * in.n_sources),
-                                size(in.target_velocity, 3 * in.n_targets));
+  const double at = size_of_both(in.source, in.target);
+  const double speed = size_of_both(in.source_velocity, in.target_velocity);
   return at <= largest_coordinate && mass < largest_mass && speed <= largest_coordinate &&
          mass * std::max(1.0, speed) < largest_mass;
 }
 
 bool charges_cancel(const GravityInput& in) {
+  if (!in.has_negative) return false;
   double sum = 0, sizes = 0;
   for (std::size_t k = 0; k < in.n_sources; ++k) {
     sum += in.mass[k];

@@ -21,22 +21,22 @@ void for_particles(const Octree& tree, const Work& work) {
   });
 }
 
-std::vector<double> in_order(const Octree& tree, const double* values) {
-  std::vector<double> sorted(tree.size());
+LineVector<double> in_order(const Octree& tree, const double* values) {
+  LineVector<double> sorted(tree.size());
   for_particles(tree, [&](std::size_t k, std::size_t i) { sorted[k] = values[i]; });
   return sorted;
 }
 
-std::vector<Velocity> velocities_in_order(const Octree& tree, const double* triples) {
-  std::vector<Velocity> sorted(tree.size());
+LineVector<Velocity> velocities_in_order(const Octree& tree, const double* triples) {
+  LineVector<Velocity> sorted(tree.size());
   for_particles(tree, [&](std::size_t k, std::size_t i) {
     sorted[k] = {triples[3 * i], triples[3 * i + 1], triples[3 * i + 2]};
   });
   return sorted;
 }
 
-std::vector<Source> without_masses(const Octree& tree) {
-  std::vector<Source> all = particles_of(tree, std::vector<double>(tree.size()));
+LineVector<Source> without_masses(const Octree& tree) {
+  LineVector<Source> all = particles_of(tree, LineVector<double>(tree.size()));
   for (Source& s : all) s.id = -1;
   return all;
 }

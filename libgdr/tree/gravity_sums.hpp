@@ -91,15 +91,15 @@ class GravitySums {
   bool keeps_accuracy_;
   Octree tree_;
   std::optional<Octree> target_tree_;
-  std::vector<double> mass_;
-  std::vector<Moments> moments_;
-  std::vector<Source> sources_;  ///< sources with their proxies
+  LineVector<double> mass_;
+  LineVector<Moments> moments_;
+  LineVector<Source> sources_;  ///< sources with their proxies
   std::vector<Proxies> proxies_;
-  std::vector<double> source_square_;  ///< softening of each particle, with that of proxies
+  LineVector<double> source_square_;  ///< softening of each particle, with that of proxies
   std::vector<ClusterSoftening> cluster_softening_;
   SquareSoftening softening_;
-  std::vector<Velocity> particle_velocity_;
-  std::vector<Velocity> source_velocity_;  ///< velocities of sources and proxies
+  LineVector<Velocity> particle_velocity_;
+  LineVector<Velocity> source_velocity_;  ///< velocities of sources and proxies
   TargetRows all_, sample_;
   GroupSums sums_, sample_sums_;
   std::optional<FarField> far_;

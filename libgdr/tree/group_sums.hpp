@@ -17,11 +17,11 @@ struct ResultRow {
 
 /// Targets with their results, in one order.
 struct TargetRows {
-  std::vector<Source> at;
-  std::vector<Velocity> velocity = {};  ///< velocities for jerks; empty: without
-  std::vector<double> square = {};      ///< softening of each particle; empty: one for all
-  std::vector<ResultRow> rows = {};
-  std::vector<ResultRow> jerks = {};  ///< rows whose potentials are unused
+  LineVector<Source> at;
+  LineVector<Velocity> velocity = {};  ///< velocities for jerks; empty: without
+  LineVector<double> square = {};      ///< softening of each particle; empty: one for all
+  LineVector<ResultRow> rows = {};
+  LineVector<ResultRow> jerks = {};  ///< rows whose potentials are unused
 
   /// Those at some places of the order.
   TargetRows at_places(std::span<const std::uint32_t> places) const;

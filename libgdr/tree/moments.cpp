@@ -58,8 +58,8 @@ Moments moments_of_cluster(const Octree& tree, const Cluster& c, std::span<const
 
 }  // namespace
 
-std::vector<Moments> moments_of(const Octree& tree, std::span<const double> mass) {
-  std::vector<Moments> all(tree.clusters().size());
+LineVector<Moments> moments_of(const Octree& tree, std::span<const double> mass) {
+  LineVector<Moments> all(tree.clusters().size());
   tree.upwards(
       [&](std::size_t q) { all[q] = moments_of_cluster(tree, tree.clusters()[q], mass, all); });
   return all;

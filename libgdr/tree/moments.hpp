@@ -26,6 +26,6 @@ inline double square_distance(const Point& a, const Point& b) noexcept {
 }
 
 /// Moments of all clusters; `mass` is in the order of the tree.
-std::vector<Moments> moments_of(const Octree& tree, std::span<const double> mass);
+LineVector<Moments> moments_of(const Octree& tree, std::span<const double> mass);
 
 }  // namespace gdr::tree

@@ -21,22 +21,6 @@ std::uint64_t spread(std::uint64_t v) {
 
 const Box empty_box{{infinite, infinite, infinite}, {-infinite, -infinite, -infinite}};
 
-/// Sorts parts in threads, then merges them. Elements differ, so that their order is unique.
-template <typename T>
-void sort_in_threads(std::span<T> all, unsigned threads) {
-  std::size_t part = std::max(particles_of_task, (all.size() + threads - 1) / threads);
-  for_blocks(all.size(), part, threads, [&](std::size_t first, std::size_t last) {
-    std::ranges::sort(all.subspan(first, last - first));
-  });
-  for (; part < all.size(); part *= 2)
-    for_blocks(all.size(), 2 * part, threads, [&](std::size_t first, std::size_t last) {
-      if (const std::size_t middle = first + part; middle < last) {
-        const auto at = [&](std::size_t k) { return all.begin() + static_cast<std::ptrdiff_t>(k); };
-        std::inplace_merge(at(first), at(middle), at(last));
-      }
-    });
-}
-
 }  // namespace
 
 Octree::Octree(std::size_t n, const double* position, std::size_t leaf_size, unsigned threads)
@@ -45,7 +29,7 @@ Octree::Octree(std::size_t n, const double* position, std::size_t leaf_size, uns
   if (n == 0) return;
   sort_particles(n, position);
   make_clusters(position, leaf_size);
-  for (std::vector<double>& x : at_) x.resize(n);
+  for (LineVector<double>& x : at_) x.resize(n);
   for_blocks(n, particles_of_task, threads_, [&](std::size_t first, std::size_t last) {
     for (std::size_t k = first; k < last; ++k) {
       order_[k] = keyed_[k].number;
@@ -88,43 +72,60 @@ bool Octree::make_keys(std::span<Keyed> some, const double* position, unsigned t
 }
 
 void Octree::sort_particles(std::size_t n, const double* position) {
-  for (std::size_t k = 0; k < n; ++k) keyed_[k] = {0, static_cast<std::uint32_t>(k)};
-  if (make_keys(keyed_, position, threads_)) sort_in_threads(std::span(keyed_), threads_);
+  for_blocks(n, particles_of_task, threads_, [&](std::size_t first, std::size_t last) {
+    for (std::size_t k = first; k < last; ++k) keyed_[k] = {0, static_cast<std::uint32_t>(k)};
+  });
+  if (make_keys(keyed_, position, threads_)) sort_keys(keyed_, threads_);
 }
 
 void Octree::make_clusters(const double* position, std::size_t leaf_size) {
   clusters_.push_back({0, static_cast<std::uint32_t>(keyed_.size())});
+  std::vector<Octants> octants;  // of the clusters of a level
   for (std::size_t q = 0; q < clusters_.size();) {
-    const std::size_t end = clusters_.size();
+    const std::size_t begin = q, end = clusters_.size();
     levels_.push_back(end);
-    for (; q < end; ++q)
-      if (clusters_[q].count > leaf_size) split(q, position);
+    octants.assign(end - begin, {});
+    for_blocks(end - begin, 64, threads_, [&](std::size_t first, std::size_t last) {
+      for (std::size_t k = first; k < last; ++k)
+        if (const Cluster& c = clusters_[begin + k]; c.count > leaf_size)
+          octants[k] = split(c, position);
+    });
+    for (; q < end; ++q) {
+      std::uint32_t first = clusters_[q].first;
+      const auto child = static_cast<std::uint32_t>(clusters_.size());
+      for (const std::uint32_t count : octants[q - begin])
+        if (count > 0) {
+          clusters_.push_back({first, count});
+          first += count;
+        }
+      if (const std::size_t children = clusters_.size() - child; children > 0) {
+        clusters_[q].child = child;
+        clusters_[q].children = static_cast<std::uint32_t>(children);
+      }
+    }
   }
 }
 
-/// Divides a cluster into octants, those of the first level at which there are several. Particles
-/// with equal keys get others, of a finer grid.
-void Octree::split(std::size_t cluster, const double* position) {
-  const std::size_t begin = clusters_[cluster].first, end = begin + clusters_[cluster].count;
-  const std::span<Keyed> mine = std::span(keyed_).subspan(begin, end - begin);
+/// Divides a cluster into octants, those of the first level at which there are several; none if its
+/// particles are at one place. Particles with equal keys get others, of a finer grid.
+Octree::Octants Octree::split(const Cluster& cluster, const double* position) {
+  Octants counts = {};
+  const std::span<Keyed> mine = std::span(keyed_).subspan(cluster.first, cluster.count);
   if (mine.front().key == mine.back().key) {
-    if (!make_keys(mine, position, threads_)) return;
-    std::ranges::sort(mine);
+    if (!make_keys(mine, position, threads_)) return counts;
+    sort_keys(mine, threads_);
   }
   const int highest = 63 - std::countl_zero(mine.front().key ^ mine.back().key);
   const int shift = highest / 3 * 3;
-  clusters_[cluster].child = static_cast<std::uint32_t>(clusters_.size());
-  for (std::size_t first = begin; first < end;) {
-    const std::uint64_t octant = keyed_[first].key >> shift;
-    const auto rest = std::span(keyed_).subspan(first, end - first);
-    const auto past = std::ranges::upper_bound(
-        rest, octant, {}, [&](const Keyed& keyed) { return keyed.key >> shift; });
-    const auto count = static_cast<std::uint32_t>(past - rest.begin());
-    clusters_.push_back({static_cast<std::uint32_t>(first), count});
-    first += count;
+  for (std::size_t first = 0, octant = 0; first < mine.size(); ++octant) {
+    const auto rest = mine.subspan(first);
+    const auto past =
+        std::ranges::upper_bound(rest, rest.front().key >> shift, {},
+                                 [&](const Keyed& keyed) { return keyed.key >> shift; });
+    counts[octant] = static_cast<std::uint32_t>(past - rest.begin());
+    first += counts[octant];
   }
-  clusters_[cluster].children =
-      static_cast<std::uint32_t>(clusters_.size()) - clusters_[cluster].child;
+  return counts;
 }
 
 void Octree::find_boxes() {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "emulator/host/for_blocks.hpp"
+#include "emulator/host/line_allocator.hpp"
+#include "libgdr/tree/key_sort.hpp"
 
 namespace gdr::tree {
 
@@ -86,24 +88,20 @@ class Octree {
   std::vector<Group> groups(std::size_t size) const;
 
  private:
-  struct Keyed {
-    std::uint64_t key;
-    std::uint32_t number;
-    friend auto operator<=>(const Keyed&, const Keyed&) = default;
-  };
-
   void sort_particles(std::size_t n, const double* position);
   void make_clusters(const double* position, std::size_t leaf_size);
-  void split(std::size_t cluster, const double* position);
+  /// The numbers of the particles of up to eight octants of a cluster, which become its children.
+  using Octants = std::array<std::uint32_t, 8>;
+  Octants split(const Cluster& cluster, const double* position);
   void find_boxes();
   /// Keys of some particles in the cube around them; false if they are at one place.
   static bool make_keys(std::span<Keyed> some, const double* position, unsigned threads);
 
   unsigned threads_;
-  std::vector<Keyed> keyed_;  ///< during the construction
-  std::vector<std::uint32_t> order_;
-  std::array<std::vector<double>, 3> at_;
-  std::vector<Cluster> clusters_;
+  LineVector<Keyed> keyed_;  ///< during the construction
+  LineVector<std::uint32_t> order_;
+  std::array<LineVector<double>, 3> at_;
+  LineVector<Cluster> clusters_;
   std::vector<std::size_t> levels_;  ///< first cluster of each level, and the number of clusters
 };
 

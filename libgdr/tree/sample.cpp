@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emulator/host/divide_up.hpp"
+#include "emulator/host/for_blocks.hpp"
 
 namespace gdr::tree {
 namespace {
@@ -25,16 +26,40 @@ class RandomNumbers {
 
 double length(double x, double y, double z) { return std::hypot(x, y, z); }
 
+/// Results that one thread adds before those of others are: sums do not depend on their number.
+constexpr std::size_t rows_of_part = 1024;
+
+/// value(part of the results) for all parts, in their order.
+template <typename Value>
+std::vector<double> of_parts(std::span<const ResultRow> results, unsigned threads,
+                             const Value& value) {
+  std::vector<double> values(divide_up(results.size(), rows_of_part));
+  for_blocks(results.size(), rows_of_part, threads, [&](std::size_t first, std::size_t last) {
+    values[first / rows_of_part] = value(results.subspan(first, last - first));
+  });
+  return values;
+}
+
 /// A thousandth of the root mean square of all accelerations, by which errors are divided at least.
-double smallest_divisor(std::span<const ResultRow> results) {
+double smallest_divisor(std::span<const ResultRow> results, unsigned threads) {
   double largest = 0, sum = 0;
-  for (const ResultRow& row : results)
-    largest = std::max({largest, std::abs(row.ax), std::abs(row.ay), std::abs(row.az)});
+  for (const double of_part : of_parts(results, threads, [](std::span<const ResultRow> part) {
+         double most = 0;
+         for (const ResultRow& row : part)
+           most = std::max({most, std::abs(row.ax), std::abs(row.ay), std::abs(row.az)});
+         return most;
+       }))
+    largest = std::max(largest, of_part);
   if (!(largest > 0)) return 0;
-  for (const ResultRow& row : results) {
-    const double x = row.ax / largest, y = row.ay / largest, z = row.az / largest;
-    sum += x * x + y * y + z * z;
-  }
+  for (const double of_part : of_parts(results, threads, [&](std::span<const ResultRow> part) {
+         double squares = 0;
+         for (const ResultRow& row : part) {
+           const double x = row.ax / largest, y = row.ay / largest, z = row.az / largest;
+           squares += x * x + y * y + z * z;
+         }
+         return squares;
+       }))
+    sum += of_part;
   return 1e-3 * largest * std::sqrt(sum / static_cast<double>(results.size()));
 }
 
@@ -137,20 +162,27 @@ Sample::Sample(const Octree& targets, SamplePlaces places, const DirectSums& dir
 
 Sample::Sample(const Octree& targets, std::span<const ResultRow> results, std::size_t count,
                const DirectSums& direct)
-    : targets_(results.size()), least_(smallest_divisor(results)) {
+    : targets_(results.size()), least_(smallest_divisor(results, targets.threads())) {
   if (least_ == 0) return;
-  std::vector<double> sums{0};  // of all weights before a target
-  sums.reserve(results.size() + 1);
-  for (const ResultRow& row : results) sums.push_back(sums.back() + square_inverse(row, least_));
-  // One out of each of `count` parts with equal sums.
+  std::vector<double> sums = of_parts(results, targets.threads(), [&](auto part) {
+    double weights = 0;
+    for (const ResultRow& row : part) weights += square_inverse(row, least_);
+    return weights;
+  });
+  for (std::size_t k = 1; k < sums.size(); ++k) sums[k] += sums[k - 1];
+  // One out of each of `count` ranges with equal sums of weights.
   RandomNumbers random;
-  const double part = sums.back() / static_cast<double>(count);
+  const double range = sums.back() / static_cast<double>(count);
   for (std::size_t k = 0; k < count; ++k) {
     const double at =
-        part * (static_cast<double>(k) + 0x1p-64 * static_cast<double>(random.next()));
-    const auto above = std::upper_bound(sums.begin() + 1, sums.end() - 1, at);
-    const auto place = static_cast<std::uint32_t>(above - sums.begin() - 1);
-    at_.places.push_back(place);
+        range * (static_cast<double>(k) + 0x1p-64 * static_cast<double>(random.next()));
+    const auto part =
+        static_cast<std::size_t>(std::upper_bound(sums.begin(), sums.end() - 1, at) - sums.begin());
+    double rest = at - (part > 0 ? sums[part - 1] : 0);
+    std::size_t place = part * rows_of_part;
+    const std::size_t last = std::min(place + rows_of_part, results.size()) - 1;
+    while (place < last && (rest -= square_inverse(results[place], least_)) >= 0) ++place;
+    at_.places.push_back(static_cast<std::uint32_t>(place));
   }
   at_.blocks = count;
   weights_ = sums.back();

@@ -34,7 +34,7 @@ std::size_t number(const Octree& tree, std::size_t particles, const Has& has, Pr
 /// The same for proxies that are appended to the sources, with the mass 0.
 template <typename Has>
 void append(const Octree& tree, std::size_t particles, const Has& has, Proxies& proxies,
-            std::vector<Source>& sources) {
+            LineVector<Source>& sources) {
   sources.resize(number(tree, particles, has, proxies, sources.size()), {0, 0, 0, 0, proxy_id});
 }
 
@@ -163,23 +163,25 @@ void add_momenta(const Octree& tree, std::span<const Moments> moments, const Pro
 }
 
 /// Divides momenta by masses, after giving masses to proxies that have nearly none.
-void divide_by_masses(std::span<const Moments> moments, const Proxies& proxies,
+void divide_by_masses(std::span<const Moments> moments, const Proxies& proxies, unsigned threads,
                       std::span<Source> sources, std::span<Velocity> momenta) {
-  for (std::size_t q = 0; q < proxies.first.size(); ++q) {
-    if (proxies.first[q] == Proxies::none) continue;
-    const double least = 1e-12 * moments[q].weight / proxies.points;
-    for (std::size_t k = proxies.first[q]; k < proxies.first[q] + proxies.points; ++k) {
-      double& mass = sources[k].mass;
-      if (std::abs(mass) < least) mass = std::copysign(least, mass);
-      for (double& v : momenta[k]) v = mass == 0 ? 0 : v / mass;
+  for_blocks(proxies.first.size(), 1 << 10, threads, [&](std::size_t first, std::size_t last) {
+    for (std::size_t q = first; q < last; ++q) {
+      if (proxies.first[q] == Proxies::none) continue;
+      const double least = 1e-12 * moments[q].weight / proxies.points;
+      for (std::size_t k = proxies.first[q]; k < proxies.first[q] + proxies.points; ++k) {
+        double& mass = sources[k].mass;
+        if (std::abs(mass) < least) mass = std::copysign(least, mass);
+        for (double& v : momenta[k]) v = mass == 0 ? 0 : v / mass;
+      }
     }
-  }
+  });
 }
 
 }  // namespace
 
-std::vector<Source> particles_of(const Octree& tree, std::span<const double> mass) {
-  std::vector<Source> sources(tree.size());
+LineVector<Source> particles_of(const Octree& tree, std::span<const double> mass) {
+  LineVector<Source> sources(tree.size());
   for_blocks(tree.size(), 1 << 14, tree.threads(), [&](std::size_t first, std::size_t last) {
     for (std::size_t k = first; k < last; ++k) {
       const Point x = tree.point(k);
@@ -190,20 +192,23 @@ std::vector<Source> particles_of(const Octree& tree, std::span<const double> mas
 }
 
 Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
-                      std::vector<Source>& sources) {
+                      LineVector<Source>& sources) {
   Proxies proxies;
   append(
       tree, 1, [](std::size_t) { return true; }, proxies, sources);
-  for (std::size_t q = 0; q < proxies.first.size(); ++q)
-    if (proxies.first[q] != Proxies::none) {
-      const Moments& m = moments[q];
-      sources[proxies.first[q]] = {m.centre[0], m.centre[1], m.centre[2], m.mass, proxy_id};
-    }
+  for_blocks(
+      proxies.first.size(), 1 << 12, tree.threads(), [&](std::size_t first, std::size_t last) {
+        for (std::size_t q = first; q < last; ++q) {
+          if (proxies.first[q] == Proxies::none) continue;
+          const Moments& m = moments[q];
+          sources[proxies.first[q]] = {m.centre[0], m.centre[1], m.centre[2], m.mass, proxy_id};
+        }
+      });
   return proxies;
 }
 
 Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
-                       std::vector<Source>& sources) {
+                       LineVector<Source>& sources) {
   Proxies proxies;
   proxies.degree = degree;
   proxies.points = static_cast<unsigned>(design_for(degree).size());
@@ -224,7 +229,7 @@ Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, uns
 }
 
 Proxies add_quadrupoles(const Octree& tree, std::span<const Moments> moments,
-                        std::vector<Source>& sources) {
+                        LineVector<Source>& sources) {
   Proxies proxies;
   proxies.degree = 2;
   proxies.points = points_of_quadrupole;
@@ -269,17 +274,17 @@ Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsig
   return proxies;
 }
 
-std::vector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
-                                    std::span<const Proxies> proxies,
-                                    std::span<const Velocity> particles,
-                                    std::vector<Source>& sources) {
-  std::vector<Velocity> all(sources.size());
+LineVector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
+                                   std::span<const Proxies> proxies,
+                                   std::span<const Velocity> particles,
+                                   LineVector<Source>& sources) {
+  LineVector<Velocity> all(sources.size());
   for_blocks(tree.size(), 1 << 14, tree.threads(), [&](std::size_t first, std::size_t last) {
     for (std::size_t j = first; j < last; ++j)
       for (std::size_t k = 0; k < 3; ++k) all[j][k] = sources[j].mass * particles[j][k];
   });
   for (const Proxies& kind : proxies) add_momenta(tree, moments, kind, sources, all);
-  for (const Proxies& kind : proxies) divide_by_masses(moments, kind, sources, all);
+  for (const Proxies& kind : proxies) divide_by_masses(moments, kind, tree.threads(), sources, all);
   std::ranges::copy(particles, all.begin());
   return all;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "emulator/host/line_allocator.hpp"
 #include "gdr/device.hpp"
 #include "libgdr/tree/moments.hpp"
 
@@ -42,23 +43,23 @@ struct Proxies {
 };
 
 /// The particles of a tree as sources; `mass` is in the order of the tree.
-std::vector<Source> particles_of(const Octree& tree, std::span<const double> mass);
+LineVector<Source> particles_of(const Octree& tree, std::span<const double> mass);
 
 /// Appends one proxy for each cluster of several particles: its mass at its centre.
 Proxies add_monopoles(const Octree& tree, std::span<const Moments> moments,
-                      std::vector<Source>& sources);
+                      LineVector<Source>& sources);
 
 /// Appends three pseudo-particles for each cluster, with its multipole moments up to degree 2
 /// (`three_points`), for masses that are not negative. Clusters with fewer particles than that have
 /// none.
 Proxies add_quadrupoles(const Octree& tree, std::span<const Moments> moments,
-                        std::vector<Source>& sources);
+                        LineVector<Source>& sources);
 
 /// Appends pseudo-particles on a sphere around the centre of each cluster, with the cluster's
 /// multipole moments up to a degree (Makino 1999, J. Comput. Phys. 151, 910): for potentials that
 /// are harmonic outside of the cluster. Clusters with fewer particles than that have none.
 Proxies add_multipoles(const Octree& tree, std::span<const Moments> moments, unsigned degree,
-                       std::vector<Source>& sources);
+                       LineVector<Source>& sources);
 
 /// Number of the pseudo-particles of `add_quadrupoles`.
 constexpr unsigned points_of_quadrupole = 3;
@@ -73,9 +74,9 @@ Proxies plan_proxies(const Octree& tree, std::span<const Moments> moments, unsig
 /// the momentum of a proxy is what its mass would be if the particles' masses were their momenta,
 /// and its velocity is the quotient. Proxies whose masses are nearly zero get small ones for that,
 /// 1e-12 of those of their cluster.
-std::vector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
-                                    std::span<const Proxies> proxies,
-                                    std::span<const Velocity> particles,
-                                    std::vector<Source>& sources);
+LineVector<Velocity> velocities_of(const Octree& tree, std::span<const Moments> moments,
+                                   std::span<const Proxies> proxies,
+                                   std::span<const Velocity> particles,
+                                   LineVector<Source>& sources);
 
 }  // namespace gdr::tree

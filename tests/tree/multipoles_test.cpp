@@ -56,9 +56,9 @@ TEST_CASE("pseudo-particles have the multipole moments of their cluster") {
     const Octree tree(b.size(), b.x.data(), 20, 2);
     std::vector<double> mass;
     for (const std::uint32_t i : tree.order()) mass.push_back(b.m[i]);
-    const std::vector<Moments> moments = moments_of(tree, mass);
+    const gdr::LineVector<Moments> moments = moments_of(tree, mass);
     for (unsigned degree = min_degree; degree <= largest_degree; ++degree) {
-      std::vector<Source> sources = particles_of(tree, mass);
+      gdr::LineVector<Source> sources = particles_of(tree, mass);
       const Proxies proxies = add_multipoles(tree, moments, degree, sources);
       double worst = 0;
       std::size_t found = 0;
@@ -94,8 +94,8 @@ TEST_CASE("three pseudo-particles have the mass, the centre and the quadrupole o
     const Octree tree(b.size(), b.x.data(), 20, 2);
     std::vector<double> mass;
     for (const std::uint32_t i : tree.order()) mass.push_back(b.m[i]);
-    const std::vector<Moments> moments = moments_of(tree, mass);
-    std::vector<Source> sources = particles_of(tree, mass);
+    const gdr::LineVector<Moments> moments = moments_of(tree, mass);
+    gdr::LineVector<Source> sources = particles_of(tree, mass);
     const Proxies proxies = add_quadrupoles(tree, moments, sources);
     CHECK(proxies.points == 3);
     double worst = 0, furthest = 0;
@@ -129,7 +129,7 @@ TEST_CASE("three pseudo-particles of particles without mass have none") {
   const std::vector<double> x{0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 1, 0, 4, 0, 2};
   const Octree tree(5, x.data(), 8, 1);
   const std::vector<double> none(5);
-  std::vector<Source> sources = particles_of(tree, none);
+  gdr::LineVector<Source> sources = particles_of(tree, none);
   add_quadrupoles(tree, moments_of(tree, none), sources);
   CHECK(sources.size() == 8);
   for (const Source& s : std::span(sources).last(3)) {
