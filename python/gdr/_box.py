@@ -6,7 +6,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from ._arrays import Floats, as_array, check_finite, floats
+from ._arrays import Floats, as_array, check_finite, floats, number
 
 #: Three vectors in rows, and which of them are periods; None: open space.
 Box = Optional[Tuple[Floats, Tuple[bool, bool, bool]]]
@@ -22,12 +22,15 @@ def three_bools(periodic: Any) -> Tuple[bool, bool, bool]:
 
 
 def periodic_box(box: Optional[Any], periodic: Any) -> Box:
-    """A box of three lengths, or of three vectors in rows; lengths of directions that are not
-    periodic have no effect."""
+    """A box of three lengths, of three vectors in rows, or a cube of one length; lengths of directions
+    that are not periodic have no effect."""
     directions = three_bools(periodic)
     if box is None:
         return None
-    vectors = floats("box", box, (3, 3) if as_array("box", box).ndim == 2 else (3,))
+    dimensions = as_array("box", box).ndim
+    if dimensions == 0:
+        box = np.full(3, number("box", box))
+    vectors = floats("box", box, (3, 3) if dimensions == 2 else (3,))
     check_finite("box", vectors)
     if vectors.ndim == 1:
         for k, length in enumerate(vectors):

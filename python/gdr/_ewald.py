@@ -40,8 +40,8 @@ def ewald(
     whose energy is in the sum.
 
     Parameters: ``pos`` (n, 3), also outside of the box; ``charge`` (n,), or one number for all;
-    ``box``: three lengths, or three vectors as the rows of (3, 3). ``accuracy``: root mean square
-    of the errors of forces relative to the force of two charges of the mean square at the mean
+    ``box``: three lengths, or one for a cube, or three vectors as the rows of (3, 3). ``accuracy``:
+    root mean square of the errors of forces relative to the force of two charges of the mean square at the mean
     distance, and of the particles' energies relative to that of this pair, by the estimates of
     Kolafa and Perram (1992) for disordered charges; those of crystals may be several times larger.
     The sum is divided into a part in real space, within a ``cutoff``, and one over wave vectors up

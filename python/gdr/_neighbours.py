@@ -100,8 +100,8 @@ def neighbours(
     id of the target are left out (without ``targets`` only ``ids``). ``threads``: limit of the
     threads, 0: one per core.
 
-    ``box``: edges of a box with periodic images, three lengths (3,) or three vectors in rows
-    (3, 3); ``periodic``: which of them are periods, one bool for all or three; the others are
+    ``box``: edges of a box with periodic images, three lengths (3,), one for a cube, or three vectors
+    in rows (3, 3); ``periodic``: which of them are periods, one bool for all or three; the others are
     ignored. Each image within the radius is an entry of its own, also images of the target itself
     and those of radii beyond the box. Particles may be outside of the box.
     ``gdr.neighbour_pairs`` says which images they are.

@@ -100,6 +100,8 @@ def test_pairs_are_those_of_ase():
         (dict(box=np.ones((2, 3))), r"box: expected shape \(3, 3\)"),
         (dict(box=[1.0, np.nan, 1.0]), r"box\[1\] is not a number"),
         (dict(box=[1.0, 0.0, 1.0]), r"box\[1\] is 0.0; a length must be positive"),
+        (dict(box=-2.0), r"box\[0\] is -2.0; a length must be positive"),
+        (dict(box=np.inf), "box: expected a finite number"),
         (dict(box=np.ones((3, 3))), "line or plane of the other vectors"),
         (dict(box=[1.0, 1.0, 1.0], radius=np.inf), "^radius is infinite"),
         (dict(box=[1.0, 1.0, 1.0], radius=[1, 1, np.inf, 1]), r"^radius\[2\] is infinite"),
@@ -117,13 +119,26 @@ def test_wrong_boxes_and_quantities_are_refused(arguments, message):
         gdr.neighbour_pairs(**{"quantities": "ij", "pos": np.zeros((4, 3)), "radius": 1.0, **arguments})
 
 
+def test_one_length_is_the_edge_of_a_cube():
+    pos = np.random.default_rng(4).uniform(0, 3, (20, 3))
+    for edge in (3.0, np.float32(3.0), 3):
+        for periodic in (True, (True, False, True)):
+            got = gdr.neighbour_pairs("ijD", pos, 1.2, box=edge, periodic=periodic)
+            want = gdr.neighbour_pairs("ijD", pos, 1.2, box=(3, 3, 3), periodic=periodic)
+            assert len(want[0]) > 0
+            assert all(np.array_equal(a, b) for a, b in zip(got, want))
+    charge = np.resize([1.0, -1.0], 20)
+    assert gdr.ewald(pos, charge, 3.0).energy == gdr.ewald(pos, charge, (3, 3, 3)).energy
+
+
 def test_wrong_types_of_boxes_and_directions_are_refused():
     pos = np.zeros((2, 3))
     for periodic in (1, "xyz", (True, False), None):
         with pytest.raises(TypeError, match="periodic: expected a bool or three bools"):
             gdr.neighbours(pos, 1.0, box=[1.0, 1.0, 1.0], periodic=periodic)
-    with pytest.raises(TypeError, match="box: "):
-        gdr.neighbours(pos, 1.0, box="cube")
+    for box in ("cube", True):
+        with pytest.raises(TypeError, match="box: "):
+            gdr.neighbours(pos, 1.0, box=box)
     with pytest.raises(TypeError, match="quantities: expected a string"):
         gdr.neighbour_pairs(3, pos, 1.0)
 
