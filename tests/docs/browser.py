@@ -17,8 +17,12 @@ import time
 from typing import Any
 
 
+#: Programs that are looked for in PATH; the second is Debian's package of this name, without windows.
+BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome")
+
+
 def find_browser() -> str | None:
-    return shutil.which("chromium") or shutil.which("google-chrome")
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 class Server:

@@ -7,7 +7,7 @@ Runs where there is a Python with the packages of docs/site/requirements.txt: th
 `make test` and `make site` make, build/site-tools/bin/python, or that of GDR_TEST_SITE. Notebooks are not
 executed, which is the test of the Python package. Links and anchors of all pages must lead somewhere, every
 public name of C++, C, Fortran and Python must have its place in the reference, and no page may report an error
-to the console of a browser, where there is one (chromium or google-chrome).
+to the console of a browser, where there is one (browser.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import http.server
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ SKIPPED = 77
 SOURCE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path.insert(0, str(SOURCE / "tests/python"))
 
+from browser import BROWSERS, find_browser  # noqa: E402
 from cpp_symbols import public_functions_of_c, public_symbols  # noqa: E402
 
 
@@ -196,12 +196,12 @@ def main() -> int:
         pages = {p.resolve(): Page(p) for p in sorted(site.rglob("*.html"))}
         assert len(pages) > 60, f"only {len(pages)} pages"
         problems = broken_links(site, pages) + missing_names(site, pages)
-        browser = shutil.which("chromium") or shutil.which("google-chrome")
+        browser = find_browser()
         if browser is not None:
             problems += console_errors(browser, site, list(pages))
     print("\n".join(problems) or f"{len(pages)} pages")
     if browser is None:
-        print("no page was opened, because neither chromium nor google-chrome is in PATH")
+        print(f"no page was opened, because none of these is in PATH: {', '.join(BROWSERS)}")
     return 1 if problems else 0
 
 
