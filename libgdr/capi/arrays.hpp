@@ -59,7 +59,7 @@ struct GivenResults {
 template <typename Number>
 std::span<Number> numbers(std::size_t n, unsigned each, Number* x, const char* name,
                           bool optional = false) {
-  check_count(n, each, "items");
+  check_count(n, each, "particles");
   if (x == nullptr && optional) return {};
   if (n > 0) need(x, name);
   return {x, each * n};

@@ -19,7 +19,7 @@ namespace {
 template <typename Number>
 std::span<const Number> numbers(std::size_t n, const Number* values, std::size_t each,
                                 const char* name) {
-  gdr::check_count(n, static_cast<std::uint32_t>(each), "items");
+  gdr::check_count(n, static_cast<std::uint32_t>(each), "particles");
   if (n > 0) need(values, name);
   return {values, each * n};
 }

@@ -68,7 +68,7 @@ bool result_fits(const LinkField& field, HostNumber wanted) {
   return input_fits(field, wanted);
 }
 
-/// Throws Error (Usage): `ivar "name" WHAT`.
+/// Throws Error (Usage): `target variable "name" WHAT`.
 [[noreturn]] void refuse(const LinkGroup& group, std::string_view name, const std::string& what) {
   throw Error(ErrorCategory::Usage,
               std::string(group.role) + " \"" + std::string(name) + "\" " + what);
@@ -235,6 +235,10 @@ void for_groups(std::size_t n, std::size_t values, unsigned threads, Work work) 
   run_phases({&phase, 1}, threads_for_input(ns, threads));
 }
 
+/// What messages call a variable, by its kind: in the words of all languages of kernels.
+constexpr std::array<std::string_view, 5> role_words{"target variable", "source variable", "result",
+                                                     "param", "output"};
+
 }  // namespace
 
 LinkGroup link_group(const Program& program, VarKind kind) {
@@ -244,7 +248,7 @@ LinkGroup link_group(const Program& program, VarKind kind) {
   const std::uint32_t words[] = {layout.target_words, layout.source_words, layout.result_words, 0,
                                  layout.output_words};
   LinkGroup group;
-  group.role = variable_keywords[static_cast<std::size_t>(kind)];
+  group.role = role_words[static_cast<std::size_t>(kind)];
   group.words = words[static_cast<unsigned>(kind)];
   for (const LinkLayout::Field& f : *fields[static_cast<unsigned>(kind)]) {
     const Variable& v = program.variables[f.variable];
@@ -295,6 +299,11 @@ bool has_fields(const LinkGroup& group, std::string_view name) noexcept {
 
 void check_count(std::size_t n, std::uint32_t words, const char* what) {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 1024;
+  // A negative number of the caller.
+  if (n > std::numeric_limits<std::size_t>::max() / 2)
+    throw Error(ErrorCategory::Usage, "the number of " + std::string(what) + " is " +
+                                          std::to_string(static_cast<std::ptrdiff_t>(n)) +
+                                          "; it must not be negative");
   if (n > most / std::max(1U, words))
     throw Error(ErrorCategory::Usage,
                 std::to_string(n) + " " + what + " are more than any memory holds");

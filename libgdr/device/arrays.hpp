@@ -38,7 +38,7 @@ struct LinkArray {
 
 /// All variables of one role: a record of one target, source or result has `words` link words.
 struct LinkGroup {
-  std::string_view role;  ///< keyword for messages: "ivar", "jvar", "fvar"
+  std::string_view role;  ///< word for messages: "target variable", "result"
   std::vector<LinkField> fields;
   std::vector<LinkArray> arrays;  ///< arrays whose elements have this role
   std::uint32_t words = 0;

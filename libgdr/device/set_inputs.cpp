@@ -25,7 +25,7 @@ void named(std::size_t set, const std::size_t* segment, const Work& work) {
 void check_index(const SourceSegment& segment) {
   if (segment.index != nullptr && segment.items == 0)
     throw Error(ErrorCategory::Usage,
-                "an index needs `items`, the number of items of the arrays, which is 0");
+                "an index is given, but the number of items of its arrays (`items`) is 0");
 }
 
 /// The largest of n indices as unsigned numbers.

@@ -199,7 +199,8 @@ double square_of_diagonal(const Bounds& targets, const Bounds& sources, double s
   const double diagonal2 = (length + skin) * (length + skin) * (1 + box_rounding);
   if (!(diagonal2 < max_diagonal2))
     throw Error(ErrorCategory::Input,
-                "the positions are too far from each other: squares of distances exceed 1e300");
+                "the positions are too far from each other, or the cut-offs too large: squares of "
+                "distances exceed 1e300");
   return diagonal2;
 }
 

@@ -11,7 +11,7 @@ from ._arrays import AnyArray, Ints, as_array, ints
 from ._interface import CompiledKernel, Results, result_arrays
 from ._outputs import Outputs
 from ._ranks import RankGroup
-from ._set_job import SetJob, SourceLists
+from ._set_job import SetJob, SourceLists, checked_offsets
 from .errors import UsageError
 from .results import ResultArrays
 
@@ -58,12 +58,17 @@ def read_batches(batch: Any, offsets: Any) -> Batches:
         raise TypeError(
             f"{name}: expected a pair, the {what} of the targets and those of the sources"
         )
-    of_targets = ints(f"{name}[0]", given[0], ("targets" if offsets is None else "systems + 1",))
-    of_sources = ints(f"{name}[1]", given[1], ("sources" if offsets is None else "systems + 1",))
     if offsets is None:
-        return batches_of_labels(of_targets, of_sources)
-    if len(of_targets) and of_targets[0] != 0:
+        of_targets = ints("batch[0]", given[0], ("targets",))
+        return batches_of_labels(of_targets, ints("batch[1]", given[1], ("sources",)))
+    of_targets, of_sources = (checked_offsets(f"offsets[{k}]", given[k]) for k in (0, 1))
+    if of_targets[0] != 0:
         raise ValueError(f"offsets[0][0] is {of_targets[0]}: the targets before have no system")
+    if len(of_targets) != len(of_sources):
+        raise ValueError(
+            f"offsets: both need a value for each system and one more, "
+            f"but they have {len(of_targets)} and {len(of_sources)}"
+        )
     return Batches(None, of_targets, None, of_sources)
 
 
@@ -81,11 +86,16 @@ def run_batches(
     what makes those of the caller of them."""
     count, arrays = targets
     order = batches.target_order
-    n = int(batches.target_offsets[-1]) if len(batches.target_offsets) else 0
+    n = int(batches.target_offsets[-1])
     with ranks.argument_checks():
-        _check_count("targets", count, arrays, n, kernel)
         if batches.source_count is not None:
-            _check_count("sources", *sources, batches.source_count, kernel)
+            _check_count(kernel, "targets", targets, n, f"batch[0] has {n} labels")
+            labels = batches.source_count
+            _check_count(kernel, "sources", sources, labels, f"batch[1] has {labels} labels")
+        else:
+            last = int(batches.source_offsets[-1])
+            _check_count(kernel, "targets", targets, n, f"offsets[0] ends with {n}")
+            _check_count(kernel, "sources", sources, last, f"offsets[1] ends with {last}", True)
         kinds = {"targets": arrays, "sources": sources[1]}
         outputs = Outputs.of(dtype, isinstance(results, Mapping), kinds)
         filled = result_arrays(kernel, results, n, 0, outputs)
@@ -118,22 +128,19 @@ def _reordered(kernel: CompiledKernel, name: str, value: Any, order: Ints) -> An
 
 
 def _check_count(
-    what: str,
-    count: Optional[int],
-    arrays: Mapping[str, Any],
-    labels: int,
-    kernel: CompiledKernel,
+    kernel: CompiledKernel, what: str, items: Items, expected: int, stated: str, more: bool = False
 ) -> None:
-    """ValueError for labels or offsets of another number of items than the arrays have."""
-    lengths = {
-        name: len(array)
-        for name, array in ((k, as_array(k, v, complex_too=True)) for k, v in arrays.items())
-        if _has_items(kernel, name, array)
-    }
-    if count is not None:
-        lengths["their number"] = count
-    for name, length in lengths.items():
-        if length != labels:
-            raise ValueError(
-                f"{what}: {labels} of them have a label or system, {name} has {length}"
-            )
+    """ValueError for labels or offsets of another number of items than the arrays have, which begins
+    with the name of a variable. ``stated`` says what labels or offsets there are; ``more``: there may
+    be more items."""
+    count, arrays = items
+    for name, value in arrays.items():
+        array = as_array(name, value, complex_too=True)
+        if _has_items(kernel, name, array) and not _fits(len(array), expected, more):
+            raise ValueError(f"{name} has {len(array)} values, but {stated}")
+    if count is not None and not _fits(count, expected, more):
+        raise ValueError(f"there are {count} {what}, but {stated}")
+
+
+def _fits(count: int, expected: int, more: bool) -> bool:
+    return count == expected or (more and count > expected)

@@ -350,9 +350,6 @@ def squares(name: str, lengths: Any) -> Any:
     return found
 
 
-_WORDS = {"target": "ivar", "source": "jvar"}
-
-
 def _check_known(
     kernel: CompiledKernel, role: str, arrays: Iterable[str], shapes: Mapping[str, Any]
 ) -> None:
@@ -361,7 +358,7 @@ def _check_known(
     if not unknown:
         return
     known = kernel.whole_names(kernel.names(role))
-    text = f'unknown {_WORDS[role]} "{unknown[0]}"' + advice(unknown[:1], known, arrays)
+    text = f'unknown {role} variable "{unknown[0]}"' + advice(unknown[:1], known, arrays)
     text += undeclared(unknown[:1]) if known else ""
     raise UsageError(text if known else f"{text}: pass the number of {role}s instead of arrays")
 
@@ -371,9 +368,9 @@ def _without_count(kernel: CompiledKernel, role: str, arrays: Iterable[str]) -> 
     own = [v.name for v in kernel.variables if v.role == role and v.default_value is None]
     missing = [name for name in kernel.whole_names(own) if name not in arrays]
     if missing:
-        return f"no array is given for {_WORDS[role]} {', '.join(missing)}"
+        return f"no array is given for the {role} variables {', '.join(missing)}"
     if not own:
-        return f"pass it, because the kernel needs no {_WORDS[role]}"
+        return f"pass it, because the kernel needs no {role} variable"
     return "pass an array, or the number"
 
 

@@ -59,7 +59,7 @@ class Job:
             self._core.set(name, value)
 
     def sources(self, given: ItemsOrCount = None, /, **arrays: Any) -> None:
-        """Set all ``jvar``s, one value for each source; a number applies to all sources. The array
+        """Set all variables of sources, one value for each source; a number applies to all sources. The array
         of a vector has the shape (n, 3), of a symmetric tensor (n, 6).
 
         Arrays are keywords, or in a dictionary or table as a call of the kernel takes them:
@@ -111,7 +111,7 @@ class Job:
             self._core.update_sources_at(places, inputs[1])
 
     def targets(self, given: ItemsOrCount = None, /, **arrays: Any) -> None:
-        """Set all ``ivar``s, one value for each target; a number applies to all targets. Arguments
+        """Set all variables of targets, one value for each target; a number applies to all targets. Arguments
         as of ``sources``."""
         if given is None and self._takes_plain and self._core.plain_targets(arrays):
             self._kinds["targets"] = PLAIN

@@ -184,16 +184,17 @@ class Kernel(CompiledKernel):
     ) -> ResultArrays:
         """Run the kernel once, on arrays by name; returns arrays by result name.
 
-        ``targets`` and ``sources`` map every ``ivar`` and ``jvar`` to an array (a number applies to
-        all items), or are tables (structured arrays, DataFrames), whose columns of these names are
-        read; a kernel without such variables takes the number of items instead. The names of
-        quantities stand for the variables that hold them: "pos", "mass", ``eps`` for ``eps2``
-        (docs/guides/python.md, "Names"). Every ``param`` must be given, as a keyword
-        (``spring(targets=..., sources=..., k=2.0)``) or in ``params``; a softening length is 0 unless it
-        is. ``results``: names of the results to compute, or a dictionary with an array to fill for
-        each; all results by default. ``out``: a dictionary with arrays to fill for some of them.
-        ``dtype``: float64 or float32, the type of new arrays. Results belong to the library of the
-        arguments: NumPy, PyTorch, JAX (docs/guides/python.md, "Arrays").
+        ``targets`` and ``sources`` map every variable of targets and of sources (``VARI`` and ``VARJ``,
+        in assembly ``ivar`` and ``jvar``) to an array (a number applies to all items), or are tables
+        (structured arrays, DataFrames), whose columns of these names are read; a kernel without such
+        variables takes the number of items instead. The names of quantities stand for the variables
+        that hold them: "pos", "mass", ``eps`` for ``eps2`` (docs/guides/python.md, "Names"). Every
+        ``param`` must be given, as a keyword (``spring(targets=..., sources=..., k=2.0)``) or in
+        ``params``; a softening length is 0 unless it is. ``results``: names of the results to compute,
+        or a dictionary with an array to fill for each; all results by default. ``out``: a dictionary
+        with arrays to fill for some of them. ``dtype``: float64 or float32, the type of new arrays.
+        Results belong to the library of the arguments: NumPy, PyTorch, JAX (docs/guides/python.md,
+        "Arrays").
 
         Vectors have arrays of shape (n, 3), symmetric tensors (n, 6). A result that is not finite
         for some target raises a RuntimeWarning that names it.
@@ -318,9 +319,7 @@ class Kernel(CompiledKernel):
             job.sources(source_count, **source_arrays)
             job.targets(target_count, **target_arrays)
         except (TypeError, ValueError) as error:
-            if (message := self._in_caller_names(str(error))) != str(error):
-                raise type(error)(message) from None
-            raise
+            raise self._in_caller_names(error) from None
         wanted = self._selected(results), self._selected(out)
         computed, outputs = job._run(*wanted, dtype)
         same = job.source_count == job.target_count
@@ -372,18 +371,22 @@ class Kernel(CompiledKernel):
             batches = read_batches(batch, offsets)
             wanted = results_to_fill(self, results, out)
         items = given, of_targets, of_sources
-        computed, outputs = run_batches(chosen._ranks, self, *items, batches, wanted, dtype)
+        try:
+            computed, outputs = run_batches(chosen._ranks, self, *items, batches, wanted, dtype)
+        except (TypeError, ValueError) as error:
+            raise self._in_caller_names(error) from None
         return self._checked(computed, outputs, False, 6)
 
-    def _in_caller_names(self, message: str) -> str:
-        """A message about an argument, which begins with a variable's name, with the name that the
-        caller gave it."""
+    def _in_caller_names(self, error: Exception) -> Exception:
+        """An error about an argument, whose message begins with a variable's name, with the name that
+        the caller gave it; others as they are."""
+        message = str(error)
         variable = re.match(r"\w+", message)
         for side in ("params", "targets", "sources"):
             for name, known in getattr(self._caller_names, side).items():
                 if variable and variable[0] == known != name:
-                    return f"{side}: {name}{message[variable.end() :]}"
-        return message
+                    return type(error)(f"{side}: {name}{message[variable.end() :]}")
+        return error
 
     @functools.cached_property
     def _sums(self) -> Set[str]:

@@ -110,11 +110,11 @@ class Machine:
             self._core.set(name, value)
 
     def sources(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set all ``jvar``s, like ``Job.sources``, and restart the program."""
+        """Set all variables of sources, like ``Job.sources``, and restart the program."""
         self._core.sources(*input_arrays(self.kernel, "source", n, arrays))
 
     def targets(self, n: Optional[int] = None, /, **arrays: Any) -> None:
-        """Set all ``ivar``s in the PEs, like ``Job.targets``."""
+        """Set all variables of targets in the PEs, like ``Job.targets``."""
         self._core.targets(*input_arrays(self.kernel, "target", n, arrays))
 
     def restart(self) -> None:

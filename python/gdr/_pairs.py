@@ -48,9 +48,9 @@ class PairSum:
     Parameters: ``kernel``, a kernel of the library (``gdr.lennard_jones``, or its name), a
     ``gdr.Kernel``, or a text of the kernel language, with three coordinates of targets and of
     sources (``as pos``, or those of ``@gdr.kernel``). ``cutoff``: a radius for all targets, or one
-    for each, (m,). ``box``: three lengths, or three vectors as the rows of (3, 3); ``periodic``: whether the
-    box repeats along each, for all or for each of the three. ``skin``: how much farther than the
-    cut-off the lists reach; they are used again until a particle has moved by half of it, 0 makes
+    for each, (m,). ``box``: three lengths, or one for a cube, or three vectors as the rows of (3, 3);
+    ``periodic``: whether the box repeats along each, for all or for each of the three. ``skin``: how
+    much farther than the cut-off the lists reach; they are used again until a particle has moved by half of it, 0 makes
     new lists in every call; by default at first 0.12 of the largest cut-off, later what is
     cheapest by counted costs where particles move as far in a call as they did. ``params`` by name,
     here or in the calls.
@@ -127,9 +127,9 @@ class PairSum:
         """Compute, and return the results by name, one value for each target.
 
         ``pos`` (n, 3): the sources, which are the targets, too, unless ``targets`` has positions:
-        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
-        Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
-        ``jvar``s by name. ``cutoff`` and ``box``: new ones for this and the following calls.
+        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other variables of targets by name.
+        Without ``"pos"`` the dictionary has those of the particles. ``sources``: the other
+        variables of sources by name. ``cutoff`` and ``box``: new ones for this and the following calls.
         ``results``, ``out`` and ``dtype`` are those of ``Job.run``.
         """
         with self._ranks.argument_checks():

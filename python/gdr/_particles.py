@@ -114,7 +114,9 @@ class SumParams:
         numbers = self.numbers(params)
         missing = self._missing - set(numbers)
         if missing:
-            raise UsageError(f"missing params: {', '.join(sorted(missing))}")
+            callers = {own: name for name, own in self._kernel._caller_names.params.items()}
+            names = sorted(callers.get(name, name) for name in missing)
+            raise UsageError(f"missing params: {', '.join(names)}")
         return numbers
 
     def set(self, numbers: Mapping[str, float]) -> None:

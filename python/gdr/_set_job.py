@@ -38,7 +38,7 @@ class SourceLists:
         [4.0, 2.0]
     """
 
-    arrays: Any  #: all ``jvar``s by name, or a table, as in ``Job.sources``
+    arrays: Any  #: all variables of sources by name, or a table, as in ``Job.sources``
     offsets: Any  #: int64, shape (number of sets + 1,); not negative, not decreasing
     index: Any = None  #: int32, shape (total length of the lists,), or None
 
@@ -96,7 +96,7 @@ class SetJob:
     ) -> ResultArrays:
         """Compute all sets, and return the results by name, one for each item of ``targets``.
 
-        ``targets`` maps all ``ivar``s to arrays, as ``Job.targets`` takes them. The targets of set
+        ``targets`` maps all variables of targets to arrays, as ``Job.targets`` takes them. The targets of set
         k are their items ``offsets[k] ... offsets[k + 1] - 1``: int64, shape (number of sets + 1,).
         ``sources`` are the ``SourceLists`` of the sets; of several (particles and nodes of a tree)
         each set gets its sources from all, in this order. ``results``, ``out`` and ``dtype`` are those
@@ -234,7 +234,7 @@ class SetJob:
         with self._ranks.argument_checks():
             targets = self.kernel.columns("target", targets)
             check_type("targets", targets, Mapping, "a dictionary of arrays, or a table")
-            bounds = _offsets("offsets", offsets)
+            bounds = checked_offsets("offsets", offsets)
             first, last = int(bounds[0]), int(bounds[-1])
             n, inputs = input_arrays(self.kernel, "target", None, targets, last)
             _check_last("offsets", last, n, "targets")
@@ -266,7 +266,7 @@ class SetJob:
     def _lists(self, where: str, given: SourceLists, offset_count: int) -> _Lists:
         arrays = self.kernel.columns("source", given.arrays)
         check_type(f"{where}.arrays", arrays, Mapping, "a dictionary of arrays, or a table")
-        bounds = _offsets(f"{where}.offsets", given.offsets)
+        bounds = checked_offsets(f"{where}.offsets", given.offsets)
         last = int(bounds[-1])
         if len(bounds) != offset_count:
             raise ValueError(
@@ -306,7 +306,7 @@ def _source_arrays(sources: Union[SourceLists, Sequence[SourceLists]]) -> Dict[s
     return {f"sources[{k}]": given.arrays for k, given in enumerate(sources)}
 
 
-def _offsets(name: str, value: Any) -> Ints:
+def checked_offsets(name: str, value: Any) -> Ints:
     """Offsets of lists; ValueError if they are negative or decrease."""
     offsets = np.ascontiguousarray(ints(name, value, ("sets + 1",)))
     if len(offsets) == 0:

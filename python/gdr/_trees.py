@@ -150,9 +150,9 @@ class TreeSum:
         """Compute, and return the results by name, one value for each target.
 
         ``pos`` (n, 3): the sources, which are the targets, too, unless ``targets`` has positions:
-        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other ``ivar``s by name.
-        Without ``"pos"`` the dictionary has the ``ivar``s of the particles. ``sources``: the other
-        ``jvar``s by name. Numbers of particles that the kernel compares may be left out if the
+        an array (m, 3), or a dictionary with ``"pos"`` and the kernel's other variables of targets by name.
+        Without ``"pos"`` the dictionary has those of the particles. ``sources``: the other
+        variables of sources by name. Numbers of particles that the kernel compares may be left out if the
         sources are the targets: a particle does then not act on itself. ``results``, ``out`` and
         ``dtype`` are those of ``Job.run``.
         """

@@ -255,7 +255,7 @@ static void test_optional_ids(gdr_device* device) {
   CHECK(gdr_job_run(job, results, 2) == GDR_OK);
   for (i = 0; i < 3; ++i) CHECK(own[i] == -3 && others[i] == 21);
   CHECK(gdr_job_sources(job, 3, sources + 1, 1) == GDR_ERROR_USAGE);
-  CHECK(strstr(gdr_last_error(), "no array is given for jvar \"xj\"") != NULL);
+  CHECK(strstr(gdr_last_error(), "no array is given for source variable \"xj\"") != NULL);
   gdr_job_free(job);
   CHECK(gdr_set_job_add_sets(sets, 1, offsets, &target, 1, results, 2) == GDR_OK);
   CHECK(gdr_set_job_add_sources(sets, 1, offsets, 3, sources, 1) == GDR_OK);

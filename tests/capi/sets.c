@@ -244,7 +244,8 @@ static void test_errors(gdr_device* device) {
   add_targets(job);
   CHECK(gdr_set_job_add_sources(job, 1, first, n, in, 1) == GDR_OK);
   CHECK(gdr_set_job_run(job) == GDR_ERROR_USAGE);
-  CHECK(strstr(gdr_last_error(), "set 3, segment 0: no array is given for jvar \"mj\"") != NULL);
+  CHECK(strstr(gdr_last_error(),
+               "set 3, segment 0: no array is given for source variable \"mj\"") != NULL);
   CHECK(gdr_set_job_clear(job) == GDR_OK);
   add_targets(job);
   CHECK(gdr_set_job_add_sources(job, sets, ranges, n, in, 2) == GDR_OK);

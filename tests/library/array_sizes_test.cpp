@@ -92,11 +92,11 @@ TEST_CASE("arrays of a set job that are shorter than their sets are refused") {
   };
   run(1, {2, sources, index.data(), 4});
   CHECK(f[3] == 2);
-  has(refused([&] { run(2, {2, sources}); }), "set 0: ivar \"x\" needs 5 numbers");
+  has(refused([&] { run(2, {2, sources}); }), "set 0: target variable \"x\" needs 5 numbers");
   has(refused([&] {
         run(0, {2, sources, nullptr, 0, 3});
       }),
-      "segment 0: jvar \"w\" needs 5 numbers");
+      "segment 0: source variable \"w\" needs 5 numbers");
   has(refused([&] { run(0, {2, sources, index.data(), 5}); }), "needs 5 numbers");
 }
 

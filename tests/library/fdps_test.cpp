@@ -512,7 +512,7 @@ TEST_CASE("errors name the walk, and members that do not match the kernel") {
   missing.epi({"xi", "yi", "zi"}, &Body::pos).epi("idi", &Body::id);
   missing.epj({"xj", "yj", "zj"}, &Body::pos);
   has(refused([&] { tree.multi_walk(missing.dispatch(), missing.retrieve(), 10); }),
-      "set 0, segment 0: no array is given for jvar \"mj\"");
+      "set 0, segment 0: no array is given for source variable \"mj\"");
 }
 
 TEST_CASE("a negative number of particles or walks is an error that names it and the walk") {

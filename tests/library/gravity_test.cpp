@@ -165,18 +165,18 @@ TEST_CASE("numbers of particles beyond the address space are a usage error") {
   gdr::Gravity gravity(device);
   const Cluster c = cluster(5);
   Forces f(5);
-  for (const std::size_t n :
-       {std::size_t{1} << 61, std::size_t{1} << 62, ~std::size_t{0} / 24 + 1, ~std::size_t{0}}) {
-    const auto message = [&](auto&& call) {
-      try {
-        call();
-      } catch (const gdr::Error& e) {
-        CHECK(e.category() == gdr::ErrorCategory::Usage);
-        return std::string(e.what());
-      }
-      return std::string();
-    };
-    const double *x = c.x.data(), *m = c.m.data();
+  const double *x = c.x.data(), *m = c.m.data();
+  const auto message = [&](auto&& call) {
+    try {
+      call();
+    } catch (const gdr::Error& e) {
+      CHECK(e.category() == gdr::ErrorCategory::Usage);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  for (const std::size_t n : {std::size_t{1} << 61, std::size_t{1} << 62, ~std::size_t{0} / 24 + 1,
+                              ~std::size_t{0} / 2}) {
     CHECK(message([&] { gravity.compute(n, x, m, 0.1, f.acc.data(), nullptr); }) ==
           std::to_string(n) + " particles are more than any memory holds");
     CHECK(message([&] { gravity.compute_on(n, x, 5, x, m, 0.1, f.acc.data(), nullptr); }) ==
@@ -184,6 +184,11 @@ TEST_CASE("numbers of particles beyond the address space are a usage error") {
     CHECK(message([&] { gravity.compute_on(5, x, n, x, m, 0.1, f.acc.data(), nullptr); }) ==
           std::to_string(n) + " sources are more than any memory holds");
   }
+  // Negative numbers of C and Fortran.
+  for (const std::ptrdiff_t n : {std::ptrdiff_t{-1}, std::numeric_limits<std::ptrdiff_t>::min()})
+    CHECK(message([&] {
+            gravity.compute(static_cast<std::size_t>(n), x, m, 0.1, f.acc.data(), nullptr);
+          }) == "the number of particles is " + std::to_string(n) + "; it must not be negative");
   // The object is usable after errors.
   gravity.compute(5, c.x.data(), c.m.data(), 0.1, f.acc.data(), f.pot.data());
   check_near(f, reference(c.x, c, 0.1, true));

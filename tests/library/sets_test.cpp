@@ -311,19 +311,19 @@ TEST_CASE("errors of sets name the set, the segment and the array") {
     const auto message = [&](Sets& s) { return refused([&] { job.run(s.sets()); }); };
     Sets s = make_sets();
     s.list[2].targets[1].name = "yy";
-    has(message(s), "set 2: unknown ivar \"yy\"");
+    has(message(s), "set 2: unknown target variable \"yy\"");
     s = make_sets();
     std::erase_if(s.list[1].segments[1].arrays, [](const auto& a) { return a.name == "mj"; });
-    has(message(s), "set 1, segment 1: no array is given for jvar \"mj\"");
+    has(message(s), "set 1, segment 1: no array is given for source variable \"mj\"");
     s = make_sets();
     s.list[5].segments[0].arrays[3].array.data = nullptr;
-    has(message(s), "set 5, segment 0: the array of jvar \"mj\" is a null pointer");
+    has(message(s), "set 5, segment 0: the array of source variable \"mj\" is a null pointer");
     s = make_sets();
     s.list[1].segments[1].items = 0;
-    has(message(s), "set 1, segment 1: an index needs `items`");
+    has(message(s), "set 1, segment 1: an index is given, but the number of items of its arrays");
     s = make_sets();
     s.list[6].results[0].name = "bx";
-    has(message(s), "set 6: unknown fvar \"bx\"");
+    has(message(s), "set 6: unknown result \"bx\"");
     // The job is usable afterwards.
     s = make_sets();
     CHECK(by_sets(device, s) == by_jobs(device, s));
@@ -336,15 +336,15 @@ TEST_CASE("sets without arrays are refused, in the first call and after an error
   const auto message = [&](Sets& s) { return refused([&] { job.run(s.sets()); }); };
   Sets s = make_sets(1);
   s.list[0].targets.clear();
-  has(message(s), "set 0: no array is given for ivar \"xi\"");
+  has(message(s), "set 0: no array is given for target variable \"xi\"");
   s = make_sets(1);
   s.list[0].segments[0].arrays.clear();
-  has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
+  has(message(s), "set 0, segment 0: no array is given for source variable \"xj\"");
   s = make_sets(1);
   s.list[0].segments[0].arrays.erase(s.list[0].segments[0].arrays.begin() + 3);
-  has(message(s), "set 0, segment 0: no array is given for jvar \"mj\"");
+  has(message(s), "set 0, segment 0: no array is given for source variable \"mj\"");
   s.list[0].segments[0].arrays.clear();
-  has(message(s), "set 0, segment 0: no array is given for jvar \"xj\"");
+  has(message(s), "set 0, segment 0: no array is given for source variable \"xj\"");
 }
 
 TEST_CASE("bad values name the first set with one, its segment, array and item") {

@@ -47,7 +47,7 @@ TEST_CASE("errors of one rank are thrown on all of them") {
       "2 rank 1: the softening must be finite and not negative",
       "1 rank 1: unknown param \"eps3\"",
       "1 rank 1 gives a param of kernel \"gravity\" another value than rank 0",
-      "1 rank 1: unknown fvar \"nothing\"",
+      "1 rank 1: unknown result \"nothing\"",
       "1 rank 1 runs another kernel than rank 0",
       "nothing"};
   for (const MpiKind& mpi : mpi_kinds()) {

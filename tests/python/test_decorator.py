@@ -143,7 +143,7 @@ def test_wrong_names_of_arrays_are_named_with_the_right_ones():
         (
             lambda: total(targets={"x": x}, sources={"charge": x}),
             gdr.UsageError,
-            r'unknown ivar "x" \(there are none\): pass the number of targets',
+            r'unknown target variable "x" \(there are none\): pass the number of targets',
         ),
         (
             lambda: total(targets=4, sources=4),
@@ -153,7 +153,7 @@ def test_wrong_names_of_arrays_are_named_with_the_right_ones():
         (
             lambda: total(targets={}, sources={"charge": x}),
             gdr.UsageError,
-            "the number of targets is unknown: pass it, because the kernel needs no ivar",
+            "the number of targets is unknown: pass it, because the kernel needs no target variable",
         ),
     ):
         with pytest.raises(kind, match=message):

@@ -301,7 +301,7 @@ def test_misspelt_arrays_of_builtin_kernels_get_a_suggestion(device):
     sources = {"xj": x, "yj": x, "zj": x, "mj": x}
     gravity = gdr.builtin("gravity")
     job, set_job = device.job(gravity), device.set_job(gravity)
-    wrong = "unknown ivar \"xii\"; did you mean 'xi'. .known: xi, yi, zi, idi."
+    wrong = "unknown target variable \"xii\"; did you mean 'xi'. .known: xi, yi, zi, idi."
     for call in (
         lambda: gravity(targets={"xii": x}, sources=sources, eps2=0.1),
         lambda: job.targets(xii=x),
@@ -309,9 +309,9 @@ def test_misspelt_arrays_of_builtin_kernels_get_a_suggestion(device):
     ):
         with pytest.raises(gdr.UsageError, match=wrong):
             call()
-    with pytest.raises(gdr.UsageError, match="unknown jvar \"mjj\"; did you mean 'mj'"):
+    with pytest.raises(gdr.UsageError, match="unknown source variable \"mjj\"; did you mean 'mj'"):
         job.sources(xj=x, yj=x, zj=x, mjj=x)
-    with pytest.raises(gdr.UsageError, match="no array is given for ivar xi, yi, zi$"):
+    with pytest.raises(gdr.UsageError, match="no array is given for the target variables xi, yi, zi$"):
         gravity(targets={}, sources=sources, eps2=0.1)
     for call in (lambda: job.set(esp2=1.0), lambda: set_job.set(esp2=1.0)):
         with pytest.raises(gdr.UsageError, match='unknown param "esp2"; did you mean "eps2"'):

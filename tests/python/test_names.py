@@ -112,7 +112,7 @@ def test_errors_use_the_word_that_was_given(native, stars):
         job.sources({"pos": stars["pos"], "xj": np.ones(N), "mass": 1.0})
     with pytest.raises(TypeError, match="mass: given twice"):
         job.sources(stars, mass=1.0)
-    with pytest.raises(gdr.UsageError, match="unknown jvar .weight"):
+    with pytest.raises(gdr.UsageError, match="unknown source variable .weight"):
         job.sources({"pos": stars["pos"], "weight": 1.0})
     with pytest.raises(TypeError, match="number of sources"):
         job.sources("pos")
@@ -146,8 +146,8 @@ def test_names_of_quantities_that_no_variable_is_declared_to_hold(native, stars)
     targets = {"xi": pos[:, 0], "yi": pos[:, 1], "zi": pos[:, 2]}
     sources = {"x": pos[:, 0], "y": pos[:, 1], "z": pos[:, 2], "m": mass}
     wrong = [
-        ({"pos": pos}, sources, {"eps2": 1}, 'unknown ivar "pos".* declare .* `as pos`'),
-        (targets, {**sources, "mass": mass}, {"eps2": 1}, 'unknown jvar "mass".* `as mass`'),
+        ({"pos": pos}, sources, {"eps2": 1}, 'unknown target variable "pos".* declare .* `as pos`'),
+        (targets, {**sources, "mass": mass}, {"eps2": 1}, 'unknown source variable "mass".* `as mass`'),
         (targets, sources, {}, "missing params: eps2"),
         (targets, sources, {"eps": 1}, "missing params: eps2; unknown: eps.* `as eps`"),
     ]

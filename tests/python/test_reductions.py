@@ -179,8 +179,8 @@ def test_targets_whose_label_no_source_has_have_results_of_no_source(device):
     [
         ({"batch": [1, 2]}, "batch[0]: expected shape"),
         ({"batch": np.zeros(3, int)}, "batch: expected a pair"),
-        ({"batch": ([1, 1], [1, 1, 1])}, "targets: 2 of them have a label"),
-        ({"batch": ([1, 1, 1], [1, 1])}, "sources: 2 of them have a label"),
+        ({"batch": ([1, 1], [1, 1, 1])}, "targets: x has 3 values, but batch[0] has 2 labels"),
+        ({"batch": ([1, 1, 1], [1, 1])}, "sources: x has 3 values, but batch[1] has 2 labels"),
         ({"batch": ([1.5, 1, 1], [1, 1, 1])}, "batch[0]: expected integers"),
         ({"offsets": ([0, 3], [0, 2, 3])}, "offsets"),
         ({"offsets": ([0, 3], [0, 3]), "batch": ([1], [1])}, "one of them"),
