@@ -59,10 +59,10 @@ class MultiWalk {
     return *this;
   }
 
-  /// The member that an `ivar` reads (epi), or that a `jvar` reads in particles (epj) and
-  /// superparticles (spj). Numbers are double, float, or integers of 64 bits. A vector, with
-  /// members x, y and perhaps z, is read by as many variables; so is a symmetric tensor such as
-  /// PS::F64mat, whose components the names have in the order xx, xy, xz, yy, yz, zz, or in two
+  /// The member that a variable of targets reads (epi), or that one of sources reads in particles
+  /// (epj) and superparticles (spj). Numbers are double, float, or integers of 64 bits. A vector,
+  /// with members x, y and perhaps z, is read by as many variables; so is a symmetric tensor such
+  /// as PS::F64mat, whose components the names have in the order xx, xy, xz, yy, yz, zz, or in two
   /// dimensions xx, xy, yy (FDPS stores them as xx, yy, zz, xy, xz, yz). The `quad` of
   /// PS::SPJQuadrupole is the sum of m y y^T; its trace is not subtracted.
   template <typename Member>
@@ -103,7 +103,7 @@ class MultiWalk {
     return add_constant(spj_, name, value);
   }
 
-  /// The member of Force that an `fvar` writes. Types are those of `epi`.
+  /// The member of Force that a result writes. Types are those of `epi`, and integers of 32 bits.
   template <typename Member>
   MultiWalk& force(std::string_view name, Member Force::*member) {
     return force({name}, member);
