@@ -6,6 +6,35 @@
 
 namespace gdr {
 
+/// How hosts with few lanes pack items. `Host`: its type lies in an unnamed namespace, so that
+/// every instruction set has functions of its own.
+template <class Host>
+struct ItemsOneByOne {
+  /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
+  /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
+  static ExponentInterval gather(const std::uint64_t* const (&columns)[4], std::size_t n,
+                                 double* to, std::int16_t* least) {
+    ExponentInterval interval{last_exponent, 0};
+    for (std::size_t k = 0; k < n; ++k) {
+      std::uint64_t row[4];
+      int min_here = last_exponent;
+      for (std::size_t j = 0; j < 4; ++j) {
+        const std::uint64_t x = columns[j] == nullptr ? 0 : columns[j][k];
+        const int e = static_cast<int>(x >> 52 & last_exponent);
+        row[j] = x & ~std::uint64_t{7};
+        if (e == 0) row[j] = x & std::uint64_t{1} << 63;
+        if (e == last_exponent) row[j] = x;
+        if (e != 0 && e < min_here) min_here = e;
+        if (e > interval.most) interval.most = e;
+      }
+      __builtin_memcpy(to + 4 * k, row, sizeof row);
+      least[k] = static_cast<std::int16_t>(min_here);
+      if (min_here < interval.least) interval.least = min_here;
+    }
+    return interval;
+  }
+};
+
 /// Groups of nr items, interleaved. `Host`: vectors of the instruction set.
 template <class Host>
 class ExactItems {

@@ -86,6 +86,7 @@ struct MatmulFunctions {
 
 const MatmulFunctions& exact_matmul_avx2() noexcept;
 const MatmulFunctions& exact_matmul_avx512() noexcept;
+const MatmulFunctions& exact_matmul_neon() noexcept;
 /// Null if there are none for the instruction set.
 const MatmulFunctions* exact_matmul_of(Isa isa) noexcept;
 
@@ -164,6 +165,7 @@ struct FastMatmulFunctions {
 const FastMatmulFunctions& fast_matmul_portable() noexcept;
 const FastMatmulFunctions& fast_matmul_avx2() noexcept;
 const FastMatmulFunctions& fast_matmul_avx512() noexcept;
+const FastMatmulFunctions& fast_matmul_neon() noexcept;
 const FastMatmulFunctions& fast_matmul_of(Isa isa) noexcept;
 
 }  // namespace gdr

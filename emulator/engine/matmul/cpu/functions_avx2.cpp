@@ -8,7 +8,7 @@
 namespace gdr {
 namespace {
 
-struct Avx2 {
+struct Avx2 : ItemsOneByOne<Avx2> {
   using V = __m256d;
   using M = __m256d;
   static constexpr Isa isa = Isa::Avx2;
@@ -91,29 +91,6 @@ struct Avx2 {
 
   static double power(int e) {
     return _mm_cvtsd_f64(_mm_castsi128_pd(_mm_set1_epi64x(std::int64_t{e + 1023} << 52)));
-  }
-  /// Interleaves four columns (null: zeros), truncated to the multiplier's bits. Zeros keep their
-  /// sign, infinities and NaN all bits for the integer fallback. `least`: exponent of each factor.
-  static ExponentInterval gather(const std::uint64_t* const (&columns)[4], std::size_t n,
-                                 double* to, std::int16_t* least) {
-    ExponentInterval interval{last_exponent, 0};
-    for (std::size_t k = 0; k < n; ++k) {
-      std::uint64_t row[4];
-      int min_here = last_exponent;
-      for (std::size_t j = 0; j < 4; ++j) {
-        const std::uint64_t x = columns[j] == nullptr ? 0 : columns[j][k];
-        const int e = static_cast<int>(x >> 52 & last_exponent);
-        row[j] = x & ~std::uint64_t{7};
-        if (e == 0) row[j] = x & std::uint64_t{1} << 63;
-        if (e == last_exponent) row[j] = x;
-        if (e != 0 && e < min_here) min_here = e;
-        if (e > interval.most) interval.most = e;
-      }
-      __builtin_memcpy(to + 4 * k, row, sizeof row);
-      least[k] = static_cast<std::int16_t>(min_here);
-      if (min_here < interval.least) interval.least = min_here;
-    }
-    return interval;
   }
   /// The least a[k] + b[k].
   static int min_sum(const std::int16_t* a, const std::int16_t* b, std::size_t n) {

@@ -44,6 +44,8 @@ const MatmulFunctions* exact_matmul_of([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return &exact_matmul_avx512();
   if (isa == Isa::Avx2) return &exact_matmul_avx2();
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) return &exact_matmul_neon();
 #endif
   return nullptr;
 }
@@ -52,6 +54,8 @@ const FastMatmulFunctions& fast_matmul_of([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
   if (isa == Isa::Avx512) return fast_matmul_avx512();
   if (isa == Isa::Avx2) return fast_matmul_avx2();
+#elif defined(__aarch64__)
+  if (isa == Isa::Neon) return fast_matmul_neon();
 #endif
   return fast_matmul_portable();
 }
