@@ -8,7 +8,7 @@ set(parts_of_suites
     "cli cuda cuda_test"
     "cli info info_test host_limits_test"
     "cli predict predict_test"
-    "compiler derivatives adjoint_test derivative_test"
+    "compiler derivatives adjoint_random_test adjoint_test derivative_test"
     "compiler functions math_functions_test"
     "compiler kernels codegen_kernels_test codegen_conditions_test"
     "compiler lists codegen_lists_test"

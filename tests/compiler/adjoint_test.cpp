@@ -1,5 +1,4 @@
-// Adjoint kernels: of random kernels against differences of sums, on the host and on every engine;
-// their texts.
+// Adjoint kernels: second derivatives, other reductions than sums, what has none; their texts.
 #include "kernels/compiler/adjoint.hpp"
 
 #include <algorithm>
@@ -8,142 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "compiler/adjoint_support.hpp"
 #include "compiler/codegen_support.hpp"
-#include "compiler/random_kernel.hpp"
 #include "gdr/error.hpp"
-#include "support/iterations.hpp"
 
 namespace gdr::test {
-namespace {
-
-constexpr std::size_t i_count = 3, j_count = 4;
-
-std::vector<std::string> adjoints_of(const std::string& text,
-                                     const std::vector<std::string>& variables) {
-  return kc::adjoint_texts(graph_of(text), variables);
-}
-std::string adjoint_of(const std::string& text, const std::vector<std::string>& variables) {
-  const std::vector<std::string> all = adjoints_of(text, variables);
-  REQUIRE(all.size() == 1);
-  return all.front();
-}
-
-/// Whether a kernel was refused because it exceeds the memories of the chip: of a random one in
-/// longs that is fine.
-bool exceeds_chip(const CompileResult& result) {
-  return !result.ok() && std::ranges::all_of(result.diagnostics.list, [](const Diagnostic& d) {
-    return d.severity != Severity::Error || d.code / 1000 == 8;
-  });
-}
-
-std::size_t variable_index(const kc::Graph& graph, const std::string& name) {
-  const auto at = std::ranges::find(graph.variables, name, &kc::GraphVariable::name);
-  REQUIRE(at != graph.variables.end());
-  return static_cast<std::size_t>(at - graph.variables.begin());
-}
-
-/// The results of all targets, weighted, and the sum of their magnitudes.
-struct Weighted {
-  long double sum = 0, size = 0;
-};
-Weighted weighted_sum(const kc::Graph& law, const Data& data) {
-  Weighted s;
-  for (std::size_t t = 0; t < i_count; ++t) {
-    const Expected e = expected(law, data, t, j_count);
-    for (std::size_t v = 0; v < law.variables.size(); ++v) {
-      const kc::GraphVariable& x = law.variables[v];
-      if (x.kind != VarKind::Result || x.type == kc::Type::Int) continue;
-      const long double weight = data.at(x.name + "_bar")[t];
-      s.sum += weight * e.value[v];
-      s.size += std::fabs(weight) * std::max(e.size[v], std::fabs(e.value[v]));
-    }
-  }
-  return s;
-}
-
-/// Whether a derivative is the difference of the sum for one of a few steps: a corner of |x|, or of
-/// a selection, may lie within one of them.
-bool is_difference(const kc::Graph& law, const Data& data, const std::string& name,
-                   std::size_t item, long double derivative, long double size) {
-  for (const double step : {0x1p-20, 0x1p-23, 0x1p-26, 0x1p-17}) {
-    Data moved = data;
-    double& x = moved[name][item];
-    const double middle = x, high = middle + step, low = middle - step;
-    x = high;
-    const Weighted above = weighted_sum(law, moved);
-    x = low;
-    const Weighted below = weighted_sum(law, moved);
-    const long double width = static_cast<long double>(high) - low;
-    const long double slope = (above.sum - below.sum) / width;
-    const long double tolerance = 1e-7L * size + 1e-18L * above.size / width;
-    if (std::fabs(slope - derivative) <= tolerance) return true;
-  }
-  return false;
-}
-
-/// All derivatives of a law against differences, and the kernels that compute them on every engine.
-void check_adjoints(const std::string& text, Data data, std::uint64_t seed, bool on_engines) {
-  const kc::Graph law = graph_of(text);
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  for (const char* name : {"f_bar", "g_bar", "h_bar"})
-    for (std::size_t t = 0; t < i_count; ++t) data[name].push_back(normal(random));
-  for (const std::string& adjoint : adjoints_of(text, {"a", "b", "c", "k", "p", "q", "w"})) {
-    INFO(text << adjoint);
-    const kc::Graph graph = graph_of(adjoint);
-    const bool exchanged = adjoint.find("VARF p_bar") != std::string::npos;
-    const std::size_t targets = exchanged ? j_count : i_count;
-    const std::size_t sources = exchanged ? i_count : j_count;
-    const std::vector<Expected> all = all_expected(graph, data, targets, sources);
-    for (const std::string& name : exchanged ? std::vector<std::string>{"p", "q", "w"}
-                                             : std::vector<std::string>{"a", "b", "c", "k"}) {
-      const std::size_t v = variable_index(graph, name + "_bar");
-      long double total = 0, total_size = 0;
-      for (std::size_t t = 0; t < targets; ++t) {
-        CAPTURE(name, t, data.at(name).size());
-        total += all[t].value[v];
-        total_size += all[t].size[v];
-        if (name != "k")
-          REQUIRE(is_difference(law, data, name, t, all[t].value[v], all[t].size[v]));
-      }
-      if (name == "k") REQUIRE(is_difference(law, data, "k", 0, total, total_size));
-    }
-    if (!on_engines) continue;
-    CompileOptions options;
-    options.pipeline = false;
-    const std::string in_longs = "precision long;\n" + adjoint;
-    const bool twice = adjoint.find("precision long") != std::string::npos;
-    const CompileResult r = compile_kernel(twice ? adjoint : in_longs, "test.gdk", options);
-    if (exceeds_chip(r)) continue;
-    INFO(r.diagnostics.render());
-    REQUIRE(r.ok());
-    // Parts of a derivative may cancel to what is left of their roundings: an absolute error.
-    for (const std::string engine : {"reference", "vector", "native"}) {
-      const Data got = run(Kernel(*r.program), data, targets, sources, engine);
-      for (std::size_t v = 0; v < graph.variables.size(); ++v) {
-        if (graph.variables[v].kind != VarKind::Result) continue;
-        for (std::size_t t = 0; t < targets; ++t) {
-          const long double value = got.at(graph.variables[v].name)[t], right = all[t].value[v];
-          CAPTURE(engine, t, graph.variables[v].name, value, right);
-          REQUIRE(std::fabs(value - right) <= 1e-9L * (all[t].size[v] + 1e-3L));
-        }
-      }
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("adjoints of random kernels agree with differences on every engine") {
-  const std::uint64_t cases = test_iterations(10);
-  const std::uint64_t first = first_seed();
-  for (std::uint64_t seed = first; seed < first + cases; ++seed) {
-    CAPTURE(seed);
-    check_adjoints(RandomKernel(seed).write(), random_data(seed, i_count, j_count), seed, true);
-  }
-}
 
 TEST_CASE("the adjoint of an adjoint is a product with the matrix of second derivatives") {
+  constexpr std::size_t i_count = 3, j_count = 4;
   const std::string law =
       "precision long; kernel law;\nVARI a; VARJ p, w; CONST k; VARF f;\n"
       "d = a - p; f += w*exp(-k*d*d) + (d > 0.3 ? k*d^3 : 0);\n";
