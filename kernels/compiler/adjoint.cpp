@@ -484,11 +484,16 @@ std::string adjoint_text(const Graph& graph, std::span<const std::string> variab
 }
 
 std::vector<std::string> adjoint_texts(const Graph& graph, std::span<const std::string> variables) {
-  std::vector<std::string> targets, sources;
-  for (const std::string& name : variables)
-    (graph.variable(variables_named(graph, name).front()).kind == VarKind::Source ? sources
-                                                                                  : targets)
+  std::vector<std::string> targets, sources, parameters;
+  for (const std::string& name : variables) {
+    const VarKind kind = graph.variable(variables_named(graph, name).front()).kind;
+    (kind == VarKind::Source  ? sources
+     : kind == VarKind::Param ? parameters
+                              : targets)
         .push_back(name);
+  }
+  std::vector<std::string>& first = targets.empty() && !sources.empty() ? sources : targets;
+  first.insert(first.end(), parameters.begin(), parameters.end());
   std::vector<std::string> texts;
   if (!targets.empty() || sources.empty()) texts.push_back(adjoint_text(graph, targets));
   if (!sources.empty()) texts.push_back(adjoint_text(graph, sources));

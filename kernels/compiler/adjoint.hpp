@@ -23,17 +23,18 @@ namespace gdr::kc {
 /// sources. The derivative with respect to a parameter is the sum of its result over all targets.
 ///
 /// A minimum or maximum with an index has the derivative of the source with this index, which the
-/// new kernel compares with the result: the index is an input under its name. So are logarithms of
-/// sums of exponentials and weighted means, whose sources count by their shares. Lists and ints
-/// have no derivatives.
+/// new kernel compares with the result: the index is an input under its name; the k smallest and
+/// largest likewise. So are logarithms of sums of exponentials and weighted means, whose sources
+/// count by their shares, and products, which are divided by each factor. Lists and ints have no
+/// derivatives.
 ///
 /// Throws Error: Usage for a name that is none, for an int, a result, or for targets and sources
-/// together; Unsupported for a table, a minimum or maximum without an index, a product, and the k
-/// smallest.
+/// together; Unsupported for a table, and for a minimum, a maximum or the k smallest or largest
+/// without an index.
 std::string adjoint_text(const Graph& graph, std::span<const std::string> variables);
 
 /// The variables of the kernel that have one of these names, as a text for each kernel that their
-/// derivatives need: of targets and parameters first, then of sources.
+/// derivatives need: of targets first, then of sources. Parameters are in the first of them.
 std::vector<std::string> adjoint_texts(const Graph& graph, std::span<const std::string> variables);
 
 }  // namespace gdr::kc

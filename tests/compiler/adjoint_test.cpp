@@ -248,6 +248,23 @@ TEST_CASE("names of adjoints: arrays stay arrays, taken names get another _bar")
   CHECK(exchanged.variables[variable_index(exchanged, "f_bar_bar_0")].kind == VarKind::Source);
 }
 
+TEST_CASE("parameters go with the sources where no target is named") {
+  const std::string law = "CONST k; VARI a; VARJ p; VARF f;\nf += k*a*p*p;\n";
+  const auto derivatives = [&](const std::vector<std::string>& names) {
+    std::string all;
+    for (const std::string& text : adjoints_of(law, names)) {
+      for (const kc::GraphVariable& v : graph_of(text).variables)
+        if (v.kind == VarKind::Result) all += v.name + " ";
+      all += "| ";
+    }
+    return all;
+  };
+  CHECK(derivatives({"p", "k"}) == "p_bar k_bar | ");
+  CHECK(derivatives({"k", "a"}) == "a_bar k_bar | ");
+  CHECK(derivatives({"k"}) == "k_bar | ");
+  CHECK(derivatives({"a", "p", "k"}) == "a_bar k_bar | p_bar | ");
+}
+
 TEST_CASE("inputs that a derivative does not need are left out, but for one of each side") {
   const kc::Graph graph = graph_of(adjoint_of("VARI a, b; VARJ p; VARF f;\nf += a*b;\n", {"a"}));
   CHECK(graph.variables[variable_index(graph, "p")].kind == VarKind::Source);

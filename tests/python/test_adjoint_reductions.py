@@ -61,8 +61,9 @@ def test_products_and_ranked_values_have_gradients(law, data, engine):
     assert error(got["x_bar"], np.array(right)) < ENGINES[engine]
     right = difference(weights, x, y, a, da=1.0)
     assert abs(got["a_bar"].sum() - right) < ENGINES[engine] * max(1, abs(right))
-    by_y = law.adjoint(sources="y")
+    by_y = law.adjoint(sources="y", params="a")
     got = by_y(targets={"y": y, "id": ids}, sources=of_targets, **options)
+    assert abs(got["a_bar"].sum() - right) < ENGINES[engine] * max(1, abs(right))
     right = [difference(weights, x, y, a, dy=e) for e in np.eye(9)]
     assert error(got["y_bar"], np.array(right)) < ENGINES[engine]
 
