@@ -1,4 +1,9 @@
 // C interface: kernels, jobs and gravity.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "libgdr/capi/arrays.hpp"
 #include "libgdr/capi/capi.hpp"
 
@@ -37,6 +42,34 @@ gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel) {
   return create(kernel, "kernel", [&] {
     need(name, "name");
     return gdr_kernel{gdr::Kernel::builtin(name)};
+  });
+}
+
+namespace {
+
+/// "x, y" as x and y: names between commas, without blanks around them.
+std::vector<std::string> names_of_list(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    std::string_view name = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    const std::size_t first = std::min(name.find_first_not_of(' '), name.size());
+    name.remove_prefix(first);
+    name.remove_suffix(name.size() - (name.find_last_not_of(' ') + 1));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+gdr_status gdr_kernel_adjoint(const gdr_kernel* kernel, const char* variables,
+                              gdr_kernel** adjoint) {
+  return create(adjoint, "adjoint", [&] {
+    need(kernel, "kernel");
+    need(variables, "variables");
+    return gdr_kernel{kernel->kernel.adjoint(names_of_list(variables))};
   });
 }
 

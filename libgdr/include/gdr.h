@@ -361,6 +361,17 @@ gdr_status gdr_kernel_assemble(const char* text, const char* name, gdr_kernel** 
 gdr_status gdr_kernel_load(const char* path, gdr_kernel** kernel);
 gdr_status gdr_kernel_object(const void* bytes, size_t size, gdr_kernel** kernel);
 gdr_status gdr_kernel_builtin(const char* name, gdr_kernel** kernel);
+/* The adjoint of a kernel: a kernel that computes derivatives. For results f, sums over all
+ * sources, it has the derivatives of S = sum of g f, over all targets and results, with respect to
+ * `variables`: names of targets and params, or of sources and params, separated by commas. A name
+ * may stand for an array. Its results have these names and "_bar" behind them, its inputs the
+ * weights g under the names of the results and "_bar" behind them. With respect to sources the
+ * roles are exchanged: the sources of the kernel are the targets of its adjoint. The derivative
+ * with respect to a param is the sum of its result over all targets. Results that are products,
+ * minima, logarithms of sums or ranked values are inputs, too. Kernels in assembly and from objects
+ * have no adjoint. */
+gdr_status gdr_kernel_adjoint(const gdr_kernel* kernel, const char* variables,
+                              gdr_kernel** adjoint);
 /* Free a kernel; jobs created from it stay valid. */
 void gdr_kernel_free(gdr_kernel* kernel);
 /* Name of the kernel ("" for null), number of its variables (0 for null), and one variable. */

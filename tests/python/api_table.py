@@ -570,6 +570,7 @@ C_FUNCTIONS: Dict[str, str] = {
     "gdr_kernel_load": "Kernel.load",
     "gdr_kernel_object": "Kernel.from_object",
     "gdr_kernel_builtin": "Kernel.builtin",
+    "gdr_kernel_adjoint": "Kernel.adjoint",
     "gdr_kernel_name": "Kernel.name",
     "gdr_kernel_variable_count": "Kernel.variables",
     "gdr_kernel_variable": "Kernel.variables",
