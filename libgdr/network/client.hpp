@@ -13,6 +13,7 @@
 #include "emulator/host/threads.hpp"
 #include "libgdr/driver/list_work.hpp"
 #include "libgdr/driver/network.hpp"
+#include "libgdr/network/connect.hpp"
 #include "libgdr/network/event_loop.hpp"
 #include "libgdr/network/messages.hpp"
 #include "libgdr/network/session.hpp"
@@ -40,13 +41,18 @@ class ClientConnections {
   /// Makes wait() test its condition again.
   void signal() { loop_->signal(waiter_); }
   std::vector<StreamStatistics> streams();
+  /// Bytes that the path holds, from the option `bandwidth` and the measured delay; 0: not known.
+  /// To be called after open().
+  double bytes_in_flight() const noexcept { return request_.transfers.bandwidth / 8 * delay_; }
 
  private:
   asio::awaitable<void> open_first(Welcome& welcome);
   asio::awaitable<void> finish();
-  asio::awaitable<void> dial(std::shared_ptr<Connection>& connection);
-  asio::awaitable<Welcome> greet(Connection& connection, unsigned stream);
+  asio::awaitable<void> dial(std::shared_ptr<Connection>& connection, unsigned stream);
+  asio::awaitable<void> send_hello(Connection& connection, unsigned stream);
+  asio::awaitable<Welcome> read_welcome(Connection& connection);
   const char* credentials_remedy() const noexcept;
+  [[noreturn]] void throw_refused(const std::string& reason) const;
   asio::awaitable<void> keep(unsigned stream, std::shared_ptr<Connection> connection,
                              std::uint64_t peer_received);
   void choose_streams(Connection& connection, const Welcome& welcome);
@@ -59,9 +65,12 @@ class ClientConnections {
   Waiter waiter_;
   std::shared_ptr<Session> session_;
   SessionId id_ = {};
-  asio::steady_timer opened_{io_, Clock::time_point::max()};  ///< cancelled when `id_` is known
-  std::uint64_t window_ = 0;  ///< window of a stream, bytes; 0: the system's choice
+  OneTimeEvent connected_{io_};      ///< the first stream has a connection
+  OneTimeEvent authenticated_{io_};  ///< the hosts have authenticated each other on it
+  OneTimeEvent opened_{io_};         ///< `id_` is known
+  std::uint64_t window_ = 0;         ///< window of a stream, bytes; 0: the system's choice
   unsigned streams_ = 1;
+  double delay_ = 0;  ///< round trip time when the session was opened, seconds; 0: not measured
   bool finishing_ = false;
   const pid_t process_;
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;

@@ -1,6 +1,7 @@
 // Time limits, settings and names of connections; shared by client and server.
 #pragma once
 
+#include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 #include <chrono>
 #include <memory>
@@ -33,6 +34,25 @@ class Deadline {
   };
   asio::steady_timer timer_;
   std::shared_ptr<State> state_;
+};
+
+/// Something that happens once, for which coroutines wait.
+class OneTimeEvent {
+ public:
+  explicit OneTimeEvent(asio::io_context& io) : timer_(io, Clock::time_point::max()) {}
+  void set() {
+    happened_ = true;
+    timer_.cancel();
+  }
+  asio::awaitable<void> wait() {
+    asio::error_code ignored;
+    while (!happened_)
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool happened_ = false;
 };
 
 /// Reads or writes plain data whole.

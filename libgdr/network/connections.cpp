@@ -97,17 +97,19 @@ Welcome ClientConnections::open() {
 
 asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
   std::shared_ptr<Connection> connection;
-  co_await dial(connection);
   // The files of a server are there at once, so that the other streams can be connected while it
   // answers. For a board a client may have to wait.
   const unsigned early = request_.files ? streams_ : 1;
   session_->add_streams(early);
+  session_->set_pacing(settings().pacing);
   for (unsigned k = 1; k < early; ++k) asio::co_spawn(io_, keep(k, nullptr, 0), asio::detached);
-  welcome = co_await greet(*connection, 0);
+  co_await dial(connection, 0);
+  co_await send_hello(*connection, 0);
+  welcome = co_await read_welcome(*connection);
   id_ = welcome.session;
   choose_streams(*connection, welcome);
   session_->add_streams(streams_);
-  opened_.cancel();
+  opened_.set();
   const StreamSettings s = settings();
   const std::string refused = apply_settings(connection->socket().native_handle(), s);
   if (!refused.empty())
@@ -121,9 +123,8 @@ asio::awaitable<void> ClientConnections::open_first(Welcome& welcome) {
 void ClientConnections::choose_streams(Connection& connection, const Welcome& welcome) {
   const driver::TransferOptions& t = request_.transfers;
   if (t.bandwidth <= 0) return;
-  const double delay =
-      std::max(socket_state(connection.socket().native_handle()).round_trip_seconds, 1e-4);
-  const double needed = 1.25 * t.bandwidth / 8 * delay;
+  delay_ = std::max(socket_state(connection.socket().native_handle()).round_trip_seconds, 1e-4);
+  const double needed = 1.25 * bytes_in_flight();
   const WindowLimits own = window_limits();
   const auto granted = [](std::uint64_t a, std::uint64_t b) {
     return static_cast<double>(std::max<std::uint64_t>(std::min(a, b), 1 << 16));
@@ -138,11 +139,12 @@ void ClientConnections::choose_streams(Connection& connection, const Welcome& we
 
 StreamSettings ClientConnections::settings() const {
   const driver::TransferOptions& t = request_.transfers;
-  return {window_, t.pacing / 8 / streams_, t.congestion};
+  return {window_, t.pacing / 8, t.congestion};
 }
 
 /// Opens a connection. Throws Error (Device) with the reason.
-asio::awaitable<void> ClientConnections::dial(std::shared_ptr<Connection>& connection) {
+asio::awaitable<void> ClientConnections::dial(std::shared_ptr<Connection>& connection,
+                                              unsigned stream) {
   const Endpoint& server = request_.server;
   connection = std::make_shared<Connection>(asio::ip::tcp::socket(io_), tls_ ? &*tls_ : nullptr);
   const char* step = "cannot be reached";
@@ -172,10 +174,16 @@ asio::awaitable<void> ClientConnections::dial(std::shared_ptr<Connection>& conne
         throw Error(ErrorCategory::Usage, "this system refuses the requested " + refused);
       step = refused_connection;
       remedy = credentials_remedy();
+      // Wrong credentials are found, and logged by the server, once and not for each stream.
+      if (stream == 0)
+        connected_.set();
+      else
+        co_await authenticated_.wait();
       if (tls_) SSL_set_tlsext_host_name(connection->tls(), server.host.c_str());
       if (!request_.credentials.certificate.empty())
         SSL_set1_host(connection->tls(), server.host.c_str());
       co_await connection->handshake(asio::ssl::stream_base::client);
+      authenticated_.set();
     } catch (const asio::system_error&) {
       if (!deadline.expired()) throw;
       why = "no answer within 10 seconds";
@@ -196,10 +204,9 @@ const char* ClientConnections::credentials_remedy() const noexcept {
               : "it may require credentials; if not, use a server of the same release";
 }
 
-/// Sends the greeting of a connection, and returns the server's answer. Throws Error (Device) with
-/// the reason.
-asio::awaitable<Welcome> ClientConnections::greet(Connection& connection, unsigned stream) {
-  Hello hello{.stream = stream, .session = id_, .received = session_->received(stream)};
+/// Sends the greeting of a connection.
+asio::awaitable<void> ClientConnections::send_hello(Connection& connection, unsigned stream) {
+  Hello hello{.stream = stream, .session = id_, .received = session_->end_connection(stream)};
   const driver::TransferOptions& t = request_.transfers;
   hello.pacing_auto = t.pacing_auto ? 1 : 0;
   hello.subject = request_.files ? Subject::Files : Subject::Board;
@@ -210,21 +217,32 @@ asio::awaitable<Welcome> ClientConnections::greet(Connection& connection, unsign
   set_text(hello.congestion, t.congestion);
   set_text(hello.engine, request_.board.engine);
   set_text(hello.isa, request_.board.isa);
+  try {
+    co_await write_plain(connection, hello);
+  } catch (const asio::system_error& e) {
+    throw_refused(e.code().message());
+  }
+}
+
+void ClientConnections::throw_refused(const std::string& reason) const {
+  throw Error(ErrorCategory::Device, server_at(request_.server) + " " + refused_connection + " (" +
+                                         reason + "); " + credentials_remedy());
+}
+
+/// Returns the server's answer to a greeting. Throws Error (Device) with the reason.
+asio::awaitable<Welcome> ClientConnections::read_welcome(Connection& connection) {
   const Endpoint& server = request_.server;
   const double longest = (id_ == SessionId{} ? request_.board.queue_timeout : 0) +
                          std::chrono::duration<double>(answer_timeout).count();
   const Deadline deadline(connection, std::chrono::duration<double>(longest));
   Welcome welcome;
   try {
-    co_await write_plain(connection, hello);
     do welcome = co_await read_plain<Welcome>(connection);
     while (welcome.magic == protocol_magic && welcome.answer == Answer::Waiting);
   } catch (const asio::system_error& e) {
+    if (!deadline.expired()) throw_refused(e.code().message());
     throw Error(ErrorCategory::Device,
-                deadline.expired()
-                    ? server_at(server) + " did not answer; check its log, or restart it"
-                    : server_at(server) + " " + refused_connection + " (" + e.code().message() +
-                          "); " + credentials_remedy());
+                server_at(server) + " did not answer; check its log, or restart it");
   }
   if (welcome.magic != protocol_magic)
     throw Error(ErrorCategory::Device,
@@ -250,36 +268,46 @@ asio::awaitable<void> ClientConnections::keep(unsigned stream,
   const std::shared_ptr<Session> session = session_;
   std::chrono::milliseconds backoff = min_backoff;
   std::string why = "it was not established";
+  co_await connected_.wait();
+  bool greeted = true;
   while (!session->ended()) {
+    bool failed = false;
     if (connection) {
       if (request_.transfers.pacing_auto)
         asio::co_spawn(io_, pace(session, stream, connection), asio::detached);
       const Clock::time_point begin = Clock::now();
-      why = co_await session->run(stream, *connection, peer_received);
+      std::function<asio::awaitable<void>()> greeting;
+      if (!greeted)
+        greeting = [&]() -> asio::awaitable<void> {
+          co_await read_welcome(*connection);
+          greeted = true;
+        };
+      why = co_await session->run(stream, *connection, peer_received, std::move(greeting));
+      failed = !greeted;
       if (Clock::now() - begin > std::chrono::seconds(1)) backoff = min_backoff;
       connection.reset();
       if (finishing_) session->end("finished");
       if (session->ended()) co_return;
     }
-    bool failed = false;
-    try {
-      co_await dial(connection);
-      if (id_ == SessionId{}) {
-        asio::error_code ignored;
-        co_await opened_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-        apply_settings(connection->socket().native_handle(), settings());
+    if (!failed) try {
+        co_await dial(connection, stream);
+        if (id_ == SessionId{}) {
+          co_await opened_.wait();
+          apply_settings(connection->socket().native_handle(), settings());
+        }
+        // The server would report the stream of a session that has just ended as a refused client.
+        if (finishing_ || session->ended()) co_return;
+        co_await send_hello(*connection, stream);
+        // The first connection of a stream sends frames at once, as there is nothing to repeat.
+        greeted = session->counters(stream).connections > 0;
+        peer_received = 0;
+        if (greeted) peer_received = (co_await read_welcome(*connection)).received;
+        continue;
+      } catch (const Error& e) {
+        why = e.what();
+        connection.reset();
       }
-      // The server would report the stream of a session that has just ended as a refused client.
-      if (finishing_ || session->ended()) co_return;
-      const Welcome welcome = co_await greet(*connection, stream);
-      peer_received = welcome.received;
-      continue;
-    } catch (const Error& e) {
-      why = e.what();
-      connection.reset();
-      failed = true;
-    }
-    if (!failed || session->ended()) continue;
+    if (session->ended()) continue;
     if (finishing_) session->end("finished");
     const auto broken = session->broken_since();
     const std::chrono::duration<double> limit(request_.transfers.resume_seconds);

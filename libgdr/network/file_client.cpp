@@ -11,6 +11,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 
 #include "emulator/host/stopwatch.hpp"
 #include "gdr/error.hpp"
@@ -70,6 +71,7 @@ class FileClient final : public driver::ServerFiles {
                                    }}) {
     const Welcome w = connections_.open();
     ahead_ = std::min(ahead_, w.max_bytes / 2);
+    early_ = std::min(ahead_, static_cast<std::uint64_t>(connections_.bytes_in_flight()));
   }
 
   ServerFile status(const std::string& name) override {
@@ -89,19 +91,26 @@ class FileClient final : public driver::ServerFiles {
     if (!S_ISREG(before.st_mode))
       throw Error(ErrorCategory::Io, "cannot read '" + local + "': it is no regular file");
     TransferReport report{static_cast<std::uint64_t>(before.st_size), 0, 0};
+    forget_waiting();
     FileRequest create = named(FileAction::Create, name);
     create.bytes = report.bytes;
-    const std::vector<std::uint64_t> there = call(std::move(create)).sums;
+    submit(std::move(create));
+    // Chunks are sent before it is known which ones are there, as many as the path holds: it would
+    // be idle until the server has answered.
+    std::optional<std::vector<std::uint64_t>> there;
     std::vector<std::uint64_t> sums;
     std::uint64_t answered = 0;
     const auto answer = [&] {
-      answered += take().bytes_sent;
+      Taken taken = take();
+      answered += taken.bytes_sent;
+      if (!there) there = std::move(taken.reply.sums);
       if (progress) progress(report.resumed + answered);
     };
     for (std::uint64_t k = 0; k < chunk_count(report.bytes); ++k) {
       Bytes data = read_chunk(file, k, report.bytes, local);
       sums.push_back(chunk_checksum(data));
-      if (k < there.size() && there[k] == sums[k]) {
+      while (!there && (waiting_bytes_ + data.size() > early_ || has_reply())) answer();
+      if (there && k < there->size() && (*there)[k] == sums[k]) {
         report.resumed += data.size();
         continue;
       }
@@ -127,13 +136,28 @@ class FileClient final : public driver::ServerFiles {
                        const Progress& progress) override {
     const Stopwatch timer;
     const std::string local = replaced_file(target);
-    const FileReply known = call(named(FileAction::Status, name));
+    const std::string part = local + std::string(part_suffix);
+    const auto request_chunk = [&](std::uint64_t k) {
+      FileRequest read = named(FileAction::Read, name);
+      read.offset = k * chunk_bytes;
+      read.bytes = chunk_bytes;
+      submit(std::move(read));
+    };
+    // Unless a part of the file is here, chunks are requested before its size is known, twice as
+    // many as the path holds: the next requests arrive when the first chunks are on their way.
+    forget_waiting();
+    submit(named(FileAction::Status, name));
+    struct stat left {};
+    std::uint64_t requested = 0;
+    if (stat(part.c_str(), &left) != 0)
+      while ((requested + 1) * chunk_bytes <= 2 * early_) request_chunk(requested++);
+    const FileReply known = take().reply;
     const ServerFile there = status_of(known);
+    if (!there.exists || there.folder) forget_waiting();
     if (!there.exists)
       throw Error(ErrorCategory::Io, "cannot read '" + name + "': the server has no such file");
     if (there.folder) throw Error(ErrorCategory::Io, "cannot read '" + name + "': it is a folder");
     TransferReport report{there.bytes, 0, 0};
-    const std::string part = local + std::string(part_suffix);
     File file;
     for (Lock lock = Lock::Lost; lock == Lock::Lost;) {
       file =
@@ -143,7 +167,6 @@ class FileClient final : public driver::ServerFiles {
       if (lock == Lock::Busy)
         throw Error(ErrorCategory::Io, "'" + local + "' is being copied by another process");
     }
-    struct stat left {};
     if (fstat(file.get(), &left) != 0) fail_locally("write", local);
     if (!S_ISREG(left.st_mode))
       throw Error(ErrorCategory::Io, "cannot write '" + part + "': it is no regular file");
@@ -153,10 +176,11 @@ class FileClient final : public driver::ServerFiles {
     // The server compares only if a part of the file is here.
     std::vector<std::uint64_t> sums;
     const auto old = std::min(static_cast<std::uint64_t>(left.st_size), there.bytes);
-    if (old > 0) sums = call(named(FileAction::Sums, name)).sums;
+    if (old > 0 && requested == 0) sums = call(named(FileAction::Sums, name)).sums;
     std::uint64_t done = 0;
     const auto answer = [&] {
       const Taken taken = take();
+      if (taken.offset >= there.bytes) return;  // requested before the size was known
       const FileReply& reply = taken.reply;
       if (reply.version != known.version)
         throw Error(ErrorCategory::Io,
@@ -178,10 +202,7 @@ class FileClient final : public driver::ServerFiles {
         continue;
       }
       while (!waiting_.empty() && waiting_bytes_ + bytes > ahead_) answer();
-      FileRequest read = named(FileAction::Read, name);
-      read.offset = k * chunk_bytes;
-      read.bytes = bytes;
-      submit(std::move(read));
+      if (k >= requested) request_chunk(k);
     }
     while (!waiting_.empty()) answer();
     struct stat replaced {};
@@ -196,6 +217,7 @@ class FileClient final : public driver::ServerFiles {
           const std::function<bool()>& stop_requested) override {
     FileRequest request{0, FileAction::Run, 0, 0, 0, {job.device_options}, {}};
     request.texts.insert(request.texts.end(), job.arguments.begin(), job.arguments.end());
+    forget_waiting();
     const std::uint64_t number = submit(std::move(request));
     bool stopped = false;
     for (;;) {
@@ -271,7 +293,8 @@ class FileClient final : public driver::ServerFiles {
 
   std::uint64_t submit(FileRequest request) {
     request.number = ++last_;
-    const std::uint64_t bytes = request.data.size() + request.bytes;
+    const std::uint64_t bytes =
+        request.data.size() + (request.action == FileAction::Read ? request.bytes : 0);
     waiting_.push_back({last_, request.offset, bytes});
     waiting_bytes_ += bytes;
     connections_.send(encode_request(request));
@@ -297,7 +320,8 @@ class FileClient final : public driver::ServerFiles {
     return {first.offset, first.bytes, std::move(reply)};
   }
 
-  /// After a failure: the replies to the other requests of the transfer say nothing more.
+  /// After a failure, here or at the server: the replies to the other requests of the transfer say
+  /// nothing more.
   void forget_waiting() {
     std::unique_lock lock(mutex_);
     while (!waiting_.empty()) {
@@ -309,13 +333,20 @@ class FileClient final : public driver::ServerFiles {
     waiting_bytes_ = 0;
   }
 
+  bool has_reply() {
+    const std::scoped_lock lock(mutex_);
+    return !replies_.empty() || !lost_.empty();
+  }
+
   FileReply call(FileRequest request) {
+    forget_waiting();
     submit(std::move(request));
     return take().reply;
   }
 
   const std::string server_;
-  std::uint64_t ahead_;
+  std::uint64_t ahead_;      ///< bytes of chunks that may be on their way
+  std::uint64_t early_ = 0;  ///< bytes of these before the first answer of a transfer
   std::uint64_t last_ = 0;
   std::deque<Waiting> waiting_;  ///< requests without a reply
   std::uint64_t waiting_bytes_ = 0;

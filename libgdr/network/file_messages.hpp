@@ -15,7 +15,7 @@ enum class FileAction : std::uint32_t {
   Status = 1,  ///< of the file texts[0]: whether it exists, and its size
   List,        ///< of the folder texts[0]: names, and a word for each
   Sums,        ///< checksums of the chunks of texts[0], or of its part that has arrived
-  Read,        ///< `bytes` at `offset` of texts[0]
+  Read,        ///< `bytes` at `offset` of texts[0], or what there is of them
   Create,      ///< begins to receive texts[0], of `bytes`; the reply has the sums of what is there
   Write,       ///< a chunk at `offset` of the file that is received
   Commit,      ///< the file is complete, with this checksum of all chunks

@@ -18,7 +18,7 @@ namespace gdr::network {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr std::uint64_t protocol_magic = 0x31746e6277656764;  // "dgewbnt1"
-constexpr std::uint32_t protocol_version = 2;
+constexpr std::uint32_t protocol_version = 3;
 
 using Bytes = std::vector<std::byte>;
 using SessionId = std::array<std::uint64_t, 2>;  ///< random; zeros: a new session
@@ -52,7 +52,7 @@ struct Hello {
   SessionId session = {};         ///< zeros: request for a board; only with stream 0
   std::uint64_t received = 0;     ///< sequenced frames received on this stream
   std::uint64_t window = 0;       ///< bytes in flight of a stream; 0: the system's choice
-  double pacing = 0;              ///< bytes per second of this stream; 0: none
+  double pacing = 0;              ///< bytes per second of all streams together; 0: none
   double queue_timeout = 0;       ///< longest time in the queue for a board, seconds
   double timeout = 0;             ///< heartbeat timeout of the board, seconds; 0: by its work
   Text<16> congestion = {};       ///< congestion control; empty: the system's default
@@ -88,12 +88,13 @@ struct Welcome {
 };
 
 enum class FrameKind : std::uint32_t {
-  Data = 1,         ///< part of a message; sequenced
+  Data = 1,         ///< part of a message, which may arrive again over other streams; sequenced
   Urgent = 2,       ///< a number that overtakes messages; sequenced
   End = 3,          ///< the session ends; sequenced
   Acknowledge = 4,  ///< nothing but `received`
   Ping = 5,         ///< requests a Pong
   Pong = 6,
+  Moved = 7,  ///< stands for a frame that other streams have taken over; sequenced
 };
 
 struct FrameHeader {

@@ -373,8 +373,9 @@ class Front {
     }
     const std::shared_ptr<Session> session = served->session;
     session->add_streams(hello.stream + 1);
+    session->set_pacing(hello.pacing);
     Welcome w = *served->granted;
-    w.received = session->received(hello.stream);
+    w.received = session->end_connection(hello.stream);
     co_await write_plain(*connection, w);
     if (hello.pacing_auto != 0)
       asio::co_spawn(io_, pace(session, hello.stream, connection), asio::detached);

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "libgdr/network/socket_options.hpp"
+
 namespace gdr::network {
 namespace {
 
@@ -25,12 +27,44 @@ constexpr std::uint64_t max_unacknowledged = 16;
 /// A connection that transfers more than this without a wait lets others have their turn.
 constexpr std::size_t bytes_of_turn = 64 << 10;
 
+/// Number of frames of a message.
+constexpr std::size_t frame_count(std::size_t bytes) {
+  return std::max<std::size_t>(1, (bytes + max_frame_bytes - 1) / max_frame_bytes);
+}
+
 /// The other host violates the protocol.
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 }  // namespace
+
+/// Where the data of a frame goes: into its message, or nowhere if it has arrived before. The
+/// message is not delivered while such an object refers to it.
+class Session::FrameTarget {
+ public:
+  FrameTarget(Incoming* message, const FrameHeader& h, Connection& connection)
+      : message_(message), connection_(connection) {
+    if (message_ == nullptr) {
+      ignored_.resize(h.bytes);
+      return;
+    }
+    message_->writers.push_back(&connection);
+    place_ = message_->bytes.data() + h.offset;
+  }
+  FrameTarget(const FrameTarget&) = delete;
+  FrameTarget& operator=(const FrameTarget&) = delete;
+  ~FrameTarget() {
+    if (message_ != nullptr) std::erase(message_->writers, &connection_);
+  }
+  std::byte* data() noexcept { return message_ != nullptr ? place_ : ignored_.data(); }
+
+ private:
+  Incoming* message_;
+  Connection& connection_;
+  std::byte* place_ = nullptr;
+  Bytes ignored_;
+};
 
 Session::Session(asio::io_context& io, std::uint64_t max_message_bytes, SessionEvents events)
     : io_(io), max_message_bytes_(max_message_bytes), events_(std::move(events)) {
@@ -39,6 +73,21 @@ Session::Session(asio::io_context& io, std::uint64_t max_message_bytes, SessionE
 
 void Session::add_streams(unsigned count) {
   while (streams_.size() < count) streams_.emplace_back(io_);
+}
+
+void Session::set_pacing(double bytes_per_second) {
+  pacing_ = bytes_per_second;
+  share_pacing();
+}
+
+void Session::share_pacing() {
+  if (pacing_ <= 0) return;
+  const auto connected =
+      std::ranges::count_if(streams_, [](const Stream& s) { return s.connection != nullptr; });
+  for (const Stream& s : streams_)
+    if (s.connection != nullptr)
+      gdr::network::set_pacing(s.connection->socket().native_handle(),
+                               pacing_ / static_cast<double>(connected));
 }
 
 void Session::wake_all() {
@@ -66,7 +115,9 @@ void Session::send_at_once(Stream& s) {
 }
 
 void Session::send_urgent(std::uint64_t number) {
-  Stream& s = streams_.front();
+  const auto connected =
+      std::ranges::find_if(streams_, [](const Stream& s) { return s.connection != nullptr; });
+  Stream& s = connected != streams_.end() ? *connected : streams_.front();
   FrameHeader h{.kind = FrameKind::Urgent, .sequence = ++s.sequence, .message = number};
   s.pending.push_back({h, nullptr});
   s.wake.cancel();
@@ -94,6 +145,16 @@ int Session::socket(unsigned stream) const {
   return connection != nullptr ? connection->socket().native_handle() : -1;
 }
 
+std::uint64_t Session::end_connection(unsigned stream) {
+  Stream& s = streams_.at(stream);
+  if (s.connection != nullptr) {
+    s.connection->close();
+    s.connection = nullptr;
+    s.broken = Clock::now();
+  }
+  return s.received;
+}
+
 std::optional<Clock::time_point> Session::broken_since() const {
   std::optional<Clock::time_point> first;
   for (const Stream& s : streams_)
@@ -114,8 +175,31 @@ void Session::acknowledge(Stream& s, std::uint64_t received) {
   }
 }
 
-/// Makes the next frame of this stream from the messages to send. False if there is none.
+/// Gives the frames of a broken connection to the streams that have one, if there are any. Some may
+/// have arrived: the other host ignores them.
+void Session::move_frames(Stream& s) {
+  if (ended_ || std::ranges::none_of(
+                    streams_, [](const Stream& other) { return other.connection != nullptr; }))
+    return;
+  for (std::size_t k = 0; k < s.pending.size(); ++k) {
+    Frame& frame = s.pending[k];
+    if (frame.header.kind != FrameKind::Data && frame.header.kind != FrameKind::Urgent) continue;
+    if (k < s.written) ++s.counters.frames_repeated;
+    const FrameHeader instead{.kind = FrameKind::Moved, .sequence = frame.header.sequence};
+    moved_.push_back(std::exchange(frame, {instead, nullptr}));
+  }
+  wake_all();
+}
+
+/// Makes the next frame of this stream: one of a broken connection, or a part of the messages to
+/// send. False if there is none.
 bool Session::make_frame(Stream& s) {
+  if (!moved_.empty()) {
+    moved_.front().header.sequence = ++s.sequence;
+    s.pending.push_back(std::move(moved_.front()));
+    moved_.pop_front();
+    return true;
+  }
   while (!outgoing_.empty() && outgoing_.front().cut == outgoing_.front().bytes->size() &&
          outgoing_.front().cut > 0)
     outgoing_.pop_front();
@@ -215,18 +299,20 @@ asio::awaitable<void> Session::read_data(Stream& s, Connection& connection, void
   }
 }
 
-/// Where the data of a frame belongs. Throws Violation for a frame that does not fit its message.
-std::byte* Session::place_of(const FrameHeader& h) {
-  const bool fits = h.bytes <= max_frame_bytes && h.total <= max_message_bytes_ &&
-                    h.offset <= h.total && h.bytes <= h.total - h.offset &&
-                    h.message > delivered_messages_;
+/// The message to which the data of a frame belongs; null if it has been delivered. Throws
+/// Violation for a frame that does not fit its message.
+Session::Incoming* Session::message_of(const FrameHeader& h) {
+  const bool fits = h.total <= max_message_bytes_ && h.offset % max_frame_bytes == 0 &&
+                    h.offset < std::max<std::uint64_t>(1, h.total) &&
+                    h.bytes == std::min<std::uint64_t>(max_frame_bytes, h.total - h.offset);
   if (!fits) throw Violation("it sends a frame that does not fit its message");
+  if (h.message <= delivered_messages_) return nullptr;
   const auto found = incoming_.find(h.message);
   if (found != incoming_.end()) {
     Incoming& m = found->second;
-    if (m.bytes.size() != h.total || h.bytes > m.bytes.size() - m.received)
+    if (m.bytes.size() != h.total)
       throw Violation("it sends a frame that does not fit its message");
-    return m.bytes.data() + h.offset;
+    return &m;
   }
   std::uint64_t sum = h.total;
   for (const auto& [number, m] : incoming_) sum += m.bytes.size();
@@ -241,14 +327,18 @@ std::byte* Session::place_of(const FrameHeader& h) {
   }
   Incoming& m = incoming_[h.message];
   m.bytes = std::move(bytes);
-  return m.bytes.data() + h.offset;
+  m.frames.resize(frame_count(h.total));
+  return &m;
 }
 
-/// Delivers complete messages in order.
+/// Delivers complete messages in order. A connection from which a frame of such a message is still
+/// being read is broken, because other streams have taken over its frames; it is closed first.
 void Session::deliver() {
   while (!ended_) {
     const auto next = incoming_.find(delivered_messages_ + 1);
-    if (next == incoming_.end() || next->second.received < next->second.bytes.size()) return;
+    if (next == incoming_.end() || next->second.received < next->second.frames.size()) return;
+    for (Connection* const writer : next->second.writers) writer->close();
+    if (!next->second.writers.empty()) return;
     Bytes bytes = std::move(next->second.bytes);
     incoming_.erase(next);
     ++delivered_messages_;
@@ -262,8 +352,15 @@ void Session::complete(Stream& s, const FrameHeader& h) {
   ++s.counters.frames_received;
   switch (h.kind) {
     case FrameKind::Data:
-      incoming_.at(h.message).received += h.bytes;
+      if (const auto found = incoming_.find(h.message); found != incoming_.end()) {
+        Incoming& m = found->second;
+        const std::size_t frame = h.offset / max_frame_bytes;
+        if (!m.frames[frame]) ++m.received;
+        m.frames[frame] = true;
+      }
       deliver();
+      break;
+    case FrameKind::Moved:
       break;
     case FrameKind::Urgent:
       if (events_.urgent) events_.urgent(h.message);
@@ -291,11 +388,13 @@ asio::awaitable<void> Session::read_frames(Stream& s, Connection& connection) {
       case FrameKind::Data:
       case FrameKind::Urgent:
       case FrameKind::End:
+      case FrameKind::Moved:
         if (h.sequence != s.received + 1) throw Violation("its frames are not in order");
         // A message is complete only with its last frame, so an interrupted one is sent again.
         if (has_data) {
-          std::byte* const to = place_of(h);
-          if (!connection.take(to, h.bytes)) co_await read_data(s, connection, to, h.bytes);
+          FrameTarget to(message_of(h), h, connection);
+          if (!connection.take(to.data(), h.bytes))
+            co_await read_data(s, connection, to.data(), h.bytes);
           s.counters.bytes_received += h.bytes;
           of_turn += h.bytes;
         }
@@ -351,8 +450,11 @@ asio::awaitable<void> Session::watch(Stream& s, Connection& connection) {
 }
 
 asio::awaitable<std::string> Session::run(unsigned stream, Connection& connection,
-                                          std::uint64_t peer_received) {
+                                          std::uint64_t peer_received,
+                                          std::function<asio::awaitable<void>()> greeting) {
   Stream& s = streams_.at(stream);
+  const Clock::time_point broken = s.broken;
+  bool greeted = !greeting;
   if (s.connection != nullptr) s.connection->close();
   s.connection = &connection;
   s.heard = Clock::now();
@@ -377,12 +479,17 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
   };
   try {
     acknowledge(s, peer_received);
-    s.counters.frames_repeated += s.written;
+    s.counters.frames_repeated += static_cast<std::uint64_t>(
+        std::count_if(s.pending.begin(), s.pending.begin() + static_cast<std::ptrdiff_t>(s.written),
+                      [](const Frame& f) { return f.header.kind != FrameKind::Moved; }));
     s.written = 0;
+    share_pacing();
     running = 3;
     asio::co_spawn(io_, write_frames(s, connection), done);
     asio::co_spawn(io_, acknowledge_late(s, connection), done);
     asio::co_spawn(io_, watch(s, connection), done);
+    if (greeting) co_await greeting();
+    greeted = true;
     co_await read_frames(s, connection);
   } catch (const Violation& e) {
     why = e.what();
@@ -393,7 +500,14 @@ asio::awaitable<std::string> Session::run(unsigned stream, Connection& connectio
   connection.close();
   if (s.connection == &connection) {
     s.connection = nullptr;
-    s.broken = Clock::now();
+    s.broken = greeted ? Clock::now() : broken;
+    move_frames(s);
+    share_pacing();
+  }
+  try {
+    deliver();  // what has waited for the end of this connection
+  } catch (const std::exception& e) {
+    if (why.empty()) why = e.what();
   }
   s.wake.cancel();
   s.late.cancel();

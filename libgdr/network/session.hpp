@@ -1,7 +1,8 @@
 // A session: messages in both directions over several streams, each of which survives its TCP
 // connections. A message is cut into frames that any stream may carry, and messages are delivered
-// in the order of send(). The sender keeps a frame until the other host has received it; after a
-// connection broke, the next one of the same stream repeats what is missing.
+// in the order of send(). The sender keeps a frame until the other host has received it. After a
+// connection broke, the other streams take over its frames; without others the next connection of
+// the same stream repeats what is missing.
 //
 // All members belong to the thread that runs the io_context (event_loop.hpp).
 #pragma once
@@ -34,7 +35,7 @@ constexpr std::size_t max_bytes_at_once = 16 << 10;
 struct StreamCounters {
   std::uint64_t bytes_sent = 0, bytes_received = 0;    ///< size of frames, repeated ones included
   std::uint64_t frames_sent = 0, frames_received = 0;  ///< number of sequenced frames
-  std::uint64_t frames_repeated = 0;                   ///< sent again after a connection broke
+  std::uint64_t frames_repeated = 0;  ///< sent again after a connection broke, by any stream
   std::uint64_t connections = 0;
 };
 
@@ -56,6 +57,8 @@ class Session {
 
   /// A session has one stream at first.
   void add_streams(unsigned count);
+  /// Limits the rate of all streams together; those that have a connection share it.
+  void set_pacing(double bytes_per_second);
 
   void send(Bytes message);
   void send_urgent(std::uint64_t number);
@@ -67,11 +70,15 @@ class Session {
 
   /// Sends and receives frames until the connection breaks or the session ends, and returns why.
   /// `peer_received`: sequenced frames of this stream that the other host has. A new connection of
-  /// a stream replaces an earlier one.
+  /// a stream replaces an earlier one. `greeting`, if any, reads what precedes the first frame of
+  /// the other host, while frames are sent already; its exception ends the connection.
   asio::awaitable<std::string> run(unsigned stream, Connection& connection,
-                                   std::uint64_t peer_received);
+                                   std::uint64_t peer_received,
+                                   std::function<asio::awaitable<void>()> greeting = {});
 
-  std::uint64_t received(unsigned stream) const { return streams_.at(stream).received; }
+  /// Ends the connection of a stream, if it has one, and returns the number of sequenced frames
+  /// that have been received, for the greeting of its next connection.
+  std::uint64_t end_connection(unsigned stream);
   unsigned streams() const noexcept { return static_cast<unsigned>(streams_.size()); }
   /// Whether a stream has a connection.
   bool connected(unsigned stream) const { return streams_.at(stream).connection != nullptr; }
@@ -120,12 +127,18 @@ class Session {
     Clock::time_point heard, broken = Clock::now();
     StreamCounters counters;
   };
+  /// A message that has not arrived completely.
   struct Incoming {
     Bytes bytes;
     std::size_t received = 0;
+    std::vector<bool> frames;          ///< those that have arrived
+    std::vector<Connection*> writers;  ///< connections of which a frame is being read
   };
+  class FrameTarget;
 
   void wake_all();
+  void share_pacing();
+  void move_frames(Stream& s);
   void send_at_once(Stream& s);
   void acknowledge(Stream& s, std::uint64_t received);
   bool make_frame(Stream& s);
@@ -137,7 +150,7 @@ class Session {
   asio::awaitable<void> read_data(Stream& s, Connection& connection, void* to, std::size_t bytes);
   asio::awaitable<void> acknowledge_late(Stream& s, Connection& connection);
   asio::awaitable<void> watch(Stream& s, Connection& connection);
-  std::byte* place_of(const FrameHeader& h);
+  Incoming* message_of(const FrameHeader& h);
   void complete(Stream& s, const FrameHeader& h);
   void deliver();
 
@@ -146,6 +159,8 @@ class Session {
   const std::uint64_t max_message_bytes_;
   SessionEvents events_;
   std::deque<Outgoing> outgoing_;
+  std::deque<Frame> moved_;  ///< frames of broken connections, which go before `outgoing_`
+  double pacing_ = 0;        ///< rate of all streams together, bytes per second; 0: no limit
   std::uint64_t sent_messages_ = 0, delivered_messages_ = 0;
   std::map<std::uint64_t, Incoming> incoming_;
   std::uint64_t unsent_bytes_ = 0;

@@ -23,6 +23,9 @@ struct StreamSettings {
 /// Applies settings to a socket; returns why one of them was refused by the system, else nothing.
 std::string apply_settings(int socket, const StreamSettings& settings);
 
+/// Limits the rate of a socket; false if the system refuses that.
+bool set_pacing(int socket, double bytes_per_second);
+
 /// What the system has measured on a connected socket; zeros: unknown.
 struct SocketState {
   double round_trip_seconds = 0;
