@@ -2,7 +2,7 @@
 
 Sums within a cut-off and trees need to know the positions, ``gdr force`` all inputs. A Python
 function has no declarations: attributes with these names hold these quantities, others if the
-decorator says so. docs/guides/python.md has the rule for users.
+decorator declares it. docs/guides/python.md has the rule for users.
 """
 
 from __future__ import annotations
