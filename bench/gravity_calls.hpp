@@ -1,4 +1,4 @@
-// A job of gravity, with or without its derivative, that is called again and again with new
+// A job of gravity, with or without its derivative, that is called repeatedly with new
 // targets.
 #pragma once
 
