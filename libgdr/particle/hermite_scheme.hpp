@@ -16,6 +16,13 @@ using Components = std::array<std::vector<double>, 3>;
 inline Components make_components(std::size_t n) {
   return {std::vector<double>(n), std::vector<double>(n), std::vector<double>(n)};
 }
+/// The coordinates of particle i.
+inline std::array<double, 3> at(const Components& c, std::size_t i) noexcept {
+  return {c[0][i], c[1][i], c[2][i]};
+}
+inline void put(Components& c, std::size_t i, const std::array<double, 3>& v) noexcept {
+  for (std::size_t k = 0; k < 3; ++k) c[k][i] = v[k];
+}
 /// From n triples, and to them.
 Components separate_triples(std::size_t n, const double* triples);
 void join_triples(const Components& from, double* triples);
