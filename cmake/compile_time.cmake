@@ -24,6 +24,9 @@ endif()
 set(GDR_FILES_TOGETHER ${files_together} CACHE STRING "Files that are compiled in one go, at most")
 mark_as_advanced(GDR_FILES_TOGETHER)
 
+# -O2 instead of -O3 saves nothing in most units (processor seconds on a Xeon, GCC 12: 41.2 instead of 41.1 for 79 files
+# of emulator/, of which 10 are for parsing, 35.5 instead of 34.8 for 31 of libgdr/device and others; 17.9 instead of 21.2
+# for the scheduler of kernels, whose speed counts).
 # GCC collects its garbage from 1 GB on, not from 128 MB: 10 to 20 % less processor time for the same code (from
 # 512 MB on: 8 to 15 %), and 300 MB more memory for a large file.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
