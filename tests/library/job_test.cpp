@@ -396,6 +396,12 @@ TEST_CASE("errors name wrong variables, types, pointers and numbers, and preserv
                        job.sources(~std::size_t{0}, {{"xj", v}, {"mj", v}});
                      },
                      ErrorCategory::Usage),
+                 "is -1; it must not be negative"));
+  CHECK(contains(error_of(
+                     [&] {
+                       job.sources(~std::size_t{0} >> 1, {{"xj", v}, {"mj", v}});
+                     },
+                     ErrorCategory::Usage),
                  "memory"));
   CHECK(run(job) == spring_reference(in));
 }
