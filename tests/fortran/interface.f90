@@ -8,7 +8,7 @@ program fortran_interface
   character(len=1), parameter :: nl = new_line("a")
   character(len=*), parameter :: spring = ".kernel spring"//nl//".flops 3"//nl// &
        "ivar long xi f64to72"//nl//"jvar long xj f64to72"//nl//"jvar long mj f64to72"//nl// &
-       "jvar long idj i64int"//nl//"param long k f64to72"//nl// &
+       "jvar long idj i64int as id default -2"//nl//"param long k f64to72"//nl// &
        "fvar long force f64to72 fadd at $lr24v"//nl//"fvar long ids i64int iadd at $lr32v"//nl// &
        ".start"//nl//"upass force 0"//nl//"upass ids 0"//nl//".body"//nl//"vlen 1"//nl// &
        "bget $lr0 xj"//nl//"bget $lr2 mj"//nl//"bget $lr4 k"//nl//"bget $lr6 idj"//nl// &
