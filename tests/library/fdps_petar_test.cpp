@@ -134,6 +134,7 @@ TEST_CASE("forces, potentials and numbers of neighbours of PeTar are those of it
     for (double* part : {&q.xx, &q.yy, &q.zz, &q.xy, &q.xz, &q.yz}) *part = 1e-3 * number(random);
   }
   std::vector<Target> targets;
+  targets.reserve(stars.size());
   for (const Star& s : stars) targets.push_back({s.pos, s.r_search});
   struct Case {
     const char* device;
@@ -159,6 +160,7 @@ TEST_CASE("forces, potentials and numbers of neighbours of PeTar are those of it
       n_spj.push_back(ns);
       found.emplace_back(static_cast<std::size_t>(ni));
     }
+    to.reserve(found.size());
     for (std::vector<Force>& f : found) to.push_back(f.data());
     forces.dispatch()(0, 4, epi.data(), n_epi.data(), epj.data(), n_epj.data(), spj.data(),
                       n_spj.data());

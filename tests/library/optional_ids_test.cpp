@@ -237,7 +237,8 @@ TEST_CASE("a job without ids of a kernel that declares no default value names th
     job.sources(3, {{"m", one}});
     FAIL("no error");
   } catch (const gdr::Error& e) {
-    CHECK(std::string(e.what()).find("no array is given for source variable \"idj\"") != std::string::npos);
+    CHECK(std::string(e.what()).find("no array is given for source variable \"idj\"") !=
+          std::string::npos);
     CHECK(std::string(e.what()).find("an integer a default value") != std::string::npos);
   }
 }

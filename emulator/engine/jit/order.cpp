@@ -242,6 +242,7 @@ unsigned order_for_registers(Block& block, std::span<const ValueId> roots) {
 
 void order_term_by_term(Block& block) {
   std::vector<ValueId> roots;
+  roots.reserve(block.carried.size());
   for (const Carried& c : block.carried) roots.push_back(c.out);
   ordered_by_pressure(block, roots, parts_of_sums(block));
 }
