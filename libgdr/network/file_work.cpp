@@ -57,7 +57,7 @@ class FileWork final : public SessionWork {
       : options_(options),
         client_(std::move(client)),
         send_(std::move(reply)),
-        files_(options.files),
+        files_(std::in_place, options.files),
         thread_(start_thread([this] { run(); })) {
     if (!thread_.joinable())
       throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
@@ -107,7 +107,11 @@ class FileWork final : public SessionWork {
       }
       respond(message);
     }
+    // Here and not in the destructor, which the thread of the connections calls: other clients must
+    // not wait for a slow file system.
     arriving_.reset();
+    opened_.reset();
+    files_.reset();
     finished_ = true;
   }
 
@@ -171,7 +175,7 @@ class FileWork final : public SessionWork {
       case FileAction::Status:
         return status(first_text(request), reply);
       case FileAction::List:
-        for (const ServerFile& file : files_.list(first_text(request))) {
+        for (const ServerFile& file : files_->list(first_text(request))) {
           reply.texts.push_back(file.name);
           reply.sums.push_back(file.bytes << 1 | (file.folder ? 1 : 0));
         }
@@ -182,7 +186,7 @@ class FileWork final : public SessionWork {
         return read(opened(first_text(request)), request, reply);
       case FileAction::Create:
         arriving_.reset();  // a second one of the same name would be locked
-        arriving_ = files_.create(first_text(request), request.bytes);
+        arriving_ = files_->create(first_text(request), request.bytes);
         reply.sums = arriving_->sums();
         return;
       case FileAction::Write:
@@ -205,13 +209,13 @@ class FileWork final : public SessionWork {
 
   /// The file of the last status, which stays open while its chunks are read.
   const OpenedFile& opened(const std::string& name) {
-    if (!opened_ || opened_->name != name) opened_ = files_.open(name);
+    if (!opened_ || opened_->name != name) opened_ = files_->open(name);
     return *opened_;
   }
 
   void status(const std::string& name, FileReply& reply) {
     opened_.reset();
-    const ServerFile file = files_.status(name);
+    const ServerFile file = files_->status(name);
     reply.texts = {file.name};
     reply.bytes = file.bytes;
     reply.sums = {file.exists, file.folder};
@@ -249,7 +253,7 @@ class FileWork final : public SessionWork {
         "gdr",
         "job",
         "--parent=" + std::to_string(getpid()),
-        "--folder=" + files_.session_folder(),
+        "--folder=" + files_->session_folder(),
         "--offered=" + offered.path,
         "--limit=" + std::to_string(offered.max_bytes),
         "--device=board:unix:" + std::filesystem::absolute(options_.socket).string() +
@@ -292,15 +296,15 @@ class FileWork final : public SessionWork {
   void check(const driver::GivenArgument& given) const {
     const ArgumentKind kind = given.argument->kind;
     if (kind == ArgumentKind::Input || kind == ArgumentKind::Kernel)
-      files_.check_input(given.value);
+      files_->check_input(given.value);
     else
-      files_.check_output(given.value);
+      files_->check_output(given.value);
   }
 
   const NetworkServerOptions& options_;
   const std::string client_;
   const std::function<void(Bytes)> send_;
-  OfferedFiles files_;
+  std::optional<OfferedFiles> files_;  ///< removes the session's folder at its end
   std::optional<OpenedFile> opened_;
   std::unique_ptr<ArrivingFile> arriving_;
   std::mutex mutex_;
