@@ -3,6 +3,7 @@
 program fortran_interface
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   character(len=1), parameter :: nl = new_line("a")
@@ -31,7 +32,7 @@ program fortran_interface
   type(gdr_board_statistics) :: boards
   type(gdr_rank_report), allocatable :: reports(:)
   real(c_double) :: x(3, 2), m(2), acc(3, 2), pot(2)
-  integer :: status, failures = 0
+  integer :: status
 
   call gdr_device_open("emulater", device, status)
   call check(status == gdr_error_usage, "an unknown device")
@@ -72,14 +73,6 @@ program fortran_interface
   if (failures > 0) stop 1
 
 contains
-
-  subroutine check(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
 
   ! Products need all PEs of the chip. Small integers, so that all sums are exact.
   subroutine test_matrices()

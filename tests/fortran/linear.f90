@@ -2,6 +2,7 @@
 program fortran_linear
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   integer, parameter :: n = 50
@@ -14,7 +15,7 @@ program fortran_linear
   integer(c_int64_t) :: spivots(little, many)
   real(c_double) :: a(n, n), lu(n, n), s(n, n), b(n, 2), x(n, 2)
   integer(c_int64_t) :: pivots(n)
-  integer :: i, j, info, status, failures = 0
+  integer :: i, j, info, status
 
   do j = 1, n
      do i = 1, n
@@ -110,15 +111,4 @@ program fortran_linear
   call gdr_linear_solver_free(solver)
   call gdr_device_close(device)
   if (failures > 0) error stop 1
-
-contains
-
-  subroutine check(ok, what)
-    logical, intent(in) :: ok
-    character(len=*), intent(in) :: what
-    if (ok) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
-
 end program fortran_linear

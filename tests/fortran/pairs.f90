@@ -3,6 +3,7 @@
 program fortran_pairs
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   integer, parameter :: n = 60, m = 11, reach = 3
@@ -13,7 +14,7 @@ program fortran_pairs
   real(c_double), target :: x(3, n), at(3, m), q(n), u(n), force(3, n), radius(n)
   integer(c_int64_t), target :: pairs(n)
   type(gdr_device) :: device
-  integer :: status, failures = 0, i
+  integer :: status, i
 
   x = reshape([(4 * sin(1.9d0 * i + 0.3d0 * i * i), i = 1, 3 * n)], [3, n])
   at = reshape([(3 * cos(2.3d0 * i), i = 1, 3 * m)], [3, m])
@@ -28,14 +29,6 @@ program fortran_pairs
   if (failures > 0) stop 1
 
 contains
-
-  subroutine check(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
 
   ! The potential at a place and the number of pairs, with periodic images up to `images` boxes away;
   ! particle `own` is the place's own.

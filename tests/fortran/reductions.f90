@@ -3,6 +3,7 @@
 program fortran_reductions
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   integer, parameter :: n = 17, m = 60, k = 8, sets = 3
@@ -15,7 +16,7 @@ program fortran_reductions
   real(c_double), target :: g(n), x_bar(n)
   integer(c_int64_t), target :: id(m), which(k, n), any_of(n), all_of(n)
   type(gdr_device) :: device
-  integer :: status, failures = 0, d, i, j
+  integer :: status, d, i, j
 
   x = [(mod(i * 7, 11) / 8d0, i = 1, n)]
   y = [(mod(j * 13, 23) / 8d0 - 1, j = 1, m)]
@@ -35,14 +36,6 @@ program fortran_reductions
   if (failures > 0) stop 1
 
 contains
-
-  subroutine check(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
 
   function compiled(text) result(kernel)
     character(len=*), intent(in) :: text

@@ -3,6 +3,7 @@
 program fortran_sets
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   integer, parameter :: n = 90, sets = 4, listed = 7
@@ -16,7 +17,7 @@ program fortran_sets
 
   real(c_double), target :: x(n), m(n), force(n)
   type(gdr_device) :: device
-  integer :: status, failures = 0, k, i
+  integer :: status, k, i
 
   do k = 1, 2
      x = [(mod(i * i, 31) / 8d0, i = 1, n)]
@@ -32,14 +33,6 @@ program fortran_sets
   if (failures > 0) stop 1
 
 contains
-
-  subroutine check(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
 
   ! The forces of plain sums: sources by index, those of the ranges, or both.
   function expected(k, by_index, by_range) result(sums)

@@ -3,12 +3,13 @@
 program fortran_sums
   use, intrinsic :: iso_c_binding
   use gdr
+  use checks
   implicit none
 
   integer, parameter :: n = 600
   real(c_double), target :: x(3, n), q(n), u(n)
   type(gdr_device) :: device
-  integer :: status, failures = 0, i
+  integer :: status, i
 
   x = reshape([(1.5d0 + 1.4d0 * sin(1.9d0 * i + 0.3d0 * i * i), i = 1, 3 * n)], [3, n])
   q = [(cos(1.1d0 * i), i = 1, n)]
@@ -21,14 +22,6 @@ program fortran_sums
   if (failures > 0) stop 1
 
 contains
-
-  subroutine check(good, what)
-    logical, intent(in) :: good
-    character(len=*), intent(in) :: what
-    if (good) return
-    failures = failures + 1
-    print *, "failed: ", what, " (last error: ", gdr_last_error(), ")"
-  end subroutine check
 
   subroutine test_tree_sum()
     character(len=*), parameter :: law = "VARI xi, yi, zi as pos; VARJ xj, yj, zj as pos; VARJ qj; " // &
